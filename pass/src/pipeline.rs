@@ -282,8 +282,9 @@ impl<'m> Lowering<'m> {
 
     /// Does it. True where the module was changed.
     fn emit(self, module: &'m Module) -> bool {
-        let devices = gpu::emit(module, &self.devices);
-        let loops = cpu::emit(module, &self.loops);
+        let devices = self.devices.sites().next().is_some();
+        let launched = gpu::emit(module, &self.devices);
+        let loops = cpu::emit(module, &self.loops, &launched);
         gpu::finish(&self.devices);
         let regions = match self.regions {
             Regions::Keep(regions, why) => {

@@ -153,8 +153,9 @@ impl<'m> Plan<'m> {
     }
 }
 
-/// Replaces the loops. True where the module was changed.
-pub fn emit(module: &Module, plan: &Plan<'_>) -> bool {
+/// Replaces the loops. True where the module was changed. Of those in `devices` the run time is also told how it has them run
+/// on a device.
+pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>, devices: &[(Call<'m>, Value<'m>)]) -> bool {
     let notes = plan.notes.as_ref();
     let told = notes.is_some_and(|notes| op2::notes::tell(module, notes));
     let mut sizes = HashMap::new();
@@ -175,6 +176,10 @@ pub fn emit(module: &Module, plan: &Plan<'_>) -> bool {
             kernel: set_loop.kernel,
             range,
             components,
+            device: devices
+                .iter()
+                .find(|(site, _)| *site == set_loop.one.site)
+                .map(|(_, told)| *told),
         };
         set_loop.call.emit(module, &set_loop.one, functions);
     }

@@ -1,6 +1,6 @@
 //! Loops on a device: what front ends found becomes kernels, and the host launches these.
 //!
-//! What can become one is a candidate, of a kind: a loop over blocks of work items ([`blocks`]). The kernels of all
+//! What can become one is a candidate, of a kind: a loop over blocks of work items ([`blocks`]), or over a set ([`sets`]). The kernels of all
 //! candidates are made in a copy of the module, and compiled, while it is looked at what can be lowered ([`compile`]): what a
 //! device has no code for is seen there, and then the module stays as it is. What is left to emit are the code, as data, and
 //! the launches ([`launch`]). What a device cannot do is looked for before, so that the user is told of its line ([`reach`]),
@@ -15,11 +15,12 @@ mod launch;
 mod link;
 mod math;
 mod reach;
+mod sets;
 mod shape;
 pub mod target;
 
 use crate::diagnostic::{Declined, Site};
-use crate::ir::{Origin, ParallelLoop};
+use crate::ir::{Origin, ParallelLoop, Space};
 use crate::llvm::{Call, Function, Module};
 
 use compile::Failed;
@@ -45,6 +46,8 @@ struct Going<'m> {
 /// What the host has of it, which depends on what it is.
 enum Host<'m> {
     Blocks(blocks::Nest<'m>),
+    /// The run time launches it: what it is passed.
+    Sets(Function<'m>, Vec<sets::Passed>),
 }
 
 /// Code for a kind of device.
@@ -57,11 +60,14 @@ struct Image {
 enum Candidate<'a, 'm> {
     /// It runs a block of work items for each number.
     Blocks(blocks::Candidate<'a, 'm>),
+    /// It runs a body for each element of a set.
+    Sets(sets::Candidate<'a, 'm>),
 }
 
 /// What the host passes to a kernel.
 enum Passed {
     Blocks(Vec<blocks::Passed>),
+    Sets(Vec<sets::Passed>),
 }
 
 /// Which loops go to devices of these kinds. What cannot go there is added to `declined`.
@@ -87,6 +93,15 @@ pub fn check<'m>(
     for (number, one) in blocks.enumerate() {
         match blocks::Candidate::of(module, number, one, targets) {
             Ok(found) => candidates.push(Candidate::Blocks(found)),
+            Err((at, why)) => decline(Site::Instruction(at), &why),
+        }
+    }
+    let sets = loops
+        .iter()
+        .filter(|one| matches!(one.space, Space::Set { .. }));
+    for one in sets {
+        match sets::Candidate::of(module, one) {
+            Ok(found) => candidates.push(Candidate::Sets(found)),
             Err((at, why)) => decline(Site::Instruction(at), &why),
         }
     }
@@ -128,6 +143,10 @@ pub fn check<'m>(
         kernel,
         host: match (candidate, passed) {
             (Candidate::Blocks(one), Passed::Blocks(passed)) => Host::Blocks(one.nest(passed)),
+            (Candidate::Sets(one), Passed::Sets(passed)) => {
+                Host::Sets(one.one.kernel().expect("it was looked at"), passed)
+            }
+            _ => unreachable!("kernels are of their candidates"),
         },
     });
     Plan {
@@ -143,10 +162,11 @@ fn outline(
     candidates: &[Candidate<'_, '_>],
     target: &'static GpuTarget,
 ) -> Result<Vec<(Kernel, Passed)>, Failed> {
-    let mut blocks = Vec::new();
+    let (mut blocks, mut sets) = (Vec::new(), Vec::new());
     for (which, one) in candidates.iter().enumerate() {
         match one {
             Candidate::Blocks(one) => blocks.push((which, one)),
+            Candidate::Sets(one) => sets.push((which, one)),
         }
     }
     // A kind knows its own candidates by their numbers.
@@ -161,6 +181,13 @@ fn outline(
     let mut all: Vec<_> = made
         .map(|((kernel, passed), (which, _))| (*which, (kernel, Passed::Blocks(passed))))
         .collect();
+    for (which, one) in sets {
+        let made = sets::outline(device, one.one, which, target);
+        match made {
+            Ok((kernel, passed)) => all.push((which, (kernel, Passed::Sets(passed)))),
+            Err(why) => return compile::failed(Some(which), &why),
+        }
+    }
     all.sort_by_key(|(which, _)| *which);
     Ok(all.into_iter().map(|(_, one)| one).collect())
 }
@@ -169,6 +196,7 @@ impl<'m> Candidate<'_, 'm> {
     fn origin(&self) -> Origin {
         match self {
             Self::Blocks(one) => one.one.origin,
+            Self::Sets(one) => one.one.origin,
         }
     }
 
@@ -176,15 +204,17 @@ impl<'m> Candidate<'_, 'm> {
     fn site(&self) -> Call<'m> {
         match self {
             Self::Blocks(one) => one.one.site,
+            Self::Sets(one) => one.one.site,
         }
     }
 }
 
 impl<'m> Going<'m> {
-    /// The function that the launch is in.
+    /// The function that the user knows it by.
     fn function(&self) -> Function<'m> {
         match &self.host {
             Host::Blocks(nest) => nest.function,
+            Host::Sets(kernel, _) => *kernel,
         }
     }
 }

@@ -27,6 +27,8 @@ pub struct Functions<'m> {
     pub range: Function<'m>,
     /// The same where data lie component by component.
     pub components: Option<Function<'m>>,
+    /// What is known of it as a kernel of a device's.
+    pub device: Option<Value<'m>>,
 }
 
 impl<'m> Call<'m> {
@@ -56,7 +58,7 @@ impl<'m> Call<'m> {
                 builder.store(read, builder.offset(to, ARGUMENT_ACCESS as i64));
             }
         }
-        let callee = declare(module, &f::okl_op2_par_loop_v3);
+        let callee = declare(module, &f::okl_op2_par_loop_v4);
         let count = module.const_i32(count as i32);
         let (none, width) = (module.pointer().zero(), module.const_i32(0));
         let body = *functions.kernel;
@@ -74,6 +76,7 @@ impl<'m> Call<'m> {
             in_order,
             components,
             none,
+            functions.device.unwrap_or(none),
         ];
         let anchor = builder.call_like(one.site, callee, &operands);
         if let Some(anchor) = anchor.as_call() {

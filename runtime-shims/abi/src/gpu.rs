@@ -13,6 +13,9 @@ macro_rules! for_each_gpu_fn {
             /// is to run on the processor, which `OKL_BACKEND` or a missing device says, and only where `has_processor` is
             /// not 0.
             fn okl_gpu_launch_v1(kernel: ptr, blocks: ptr, items: ptr, arguments: ptr, has_processor: i32) -> i32: [UNPLAIN, APART];
+
+            /// Whether a kernel, a `DeviceKernel`, runs on the device: 1; 0 where the processor is to run what it does, as above.
+            fn okl_gpu_runs_v1(kernel: ptr, has_processor: i32) -> i32: [UNPLAIN, APART];
         }
     };
 }

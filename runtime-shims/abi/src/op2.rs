@@ -17,8 +17,8 @@ macro_rules! for_each_op2_fn {
             /// threads may run ranges, but for what they write through maps, and may have copies of global
             /// arguments. `components` and `component_lanes` are two more such functions, that may be used where
             /// data are stored component by component, and where `lanes` may, but for optional arguments; they
-            /// may be null.
-            fn okl_op2_par_loop_v3(name: ptr, set: ptr, count: i32, arguments: ptr, kernel: ptr, range: ptr, lanes: ptr, width: i32, any_order: i32, components: ptr, component_lanes: ptr): [RUNS_LOOP, MAY_UNWIND];
+            /// may be null. `device` is null, or a `DeviceLoop`: the loop as a kernel of a device's.
+            fn okl_op2_par_loop_v4(name: ptr, set: ptr, count: i32, arguments: ptr, kernel: ptr, range: ptr, lanes: ptr, width: i32, any_order: i32, components: ptr, component_lanes: ptr, device: ptr): [RUNS_LOOP, MAY_UNWIND];
 
             /// Called where one of OP2's functions is called next, at `place`, a text; with null after that.
             fn okl_op2_at(place: ptr): [];
@@ -55,6 +55,65 @@ abi_structs! {
         /// Bytes from one component of an element to the next.
         stride: i64,
     }
+
+    /// A loop over a set as a kernel of a device's: its work items run an element each.
+    struct DeviceLoop {
+        /// A [`DeviceKernel`](crate::gpu::DeviceKernel).
+        kernel: ptr,
+        /// `okl_gpu_launch_v1`: so a program with such loops is linked with it, and others are not.
+        launch: ptr,
+        /// `okl_gpu_runs_v1`.
+        runs: ptr,
+        /// [`DeviceValue`] array: what is passed, in the order of the kernel's parameters; behind that, what has to hold.
+        values: ptr,
+        /// Length of `values`.
+        value_count: i64,
+        /// Work items of a block.
+        block: i64,
+        /// Whether the processor may run the loop.
+        has_processor: i64,
+    }
+
+    /// What is passed to such a kernel.
+    struct DeviceValue {
+        /// One of [`device`].
+        what: i64,
+        /// The argument of the loop that it is of.
+        argument: i64,
+        /// Bytes of an element or of a value; of [`device::SAME_MAP`] the other argument.
+        size: i64,
+        /// A variable of the program's.
+        variable: ptr,
+    }
+}
+
+/// Values of `DeviceValue::what`. Elements lie on a device as they do elsewhere, or component by component; a map, column by
+/// column.
+pub mod device {
+    /// The position of the first element that runs, an `int`.
+    pub const FROM: i64 = 0;
+    /// The one behind the last.
+    pub const TO: i64 = 1;
+    /// Where the elements' numbers are, by position; null where position and number are the same.
+    pub const NUMBERS: i64 = 2;
+    /// Where the data begin.
+    pub const DATA: i64 = 3;
+    /// Bytes from one element to the next.
+    pub const STEP: i64 = 4;
+    /// Bytes from one component to the next.
+    pub const STRIDE: i64 = 5;
+    /// The map.
+    pub const MAP: i64 = 6;
+    /// Entries from one of its columns to the next.
+    pub const COLUMN: i64 = 7;
+    /// The value of a global argument.
+    pub const VALUE: i64 = 8;
+    /// Where each block puts what its elements have made of a global argument.
+    pub const PARTIALS: i64 = 9;
+    /// The value that a variable of the program's has.
+    pub const VARIABLE: i64 = 10;
+    /// Is not passed: two arguments use the same map.
+    pub const SAME_MAP: i64 = 11;
 }
 
 /// OP2's names of accesses: position n is the value n of `op_access`.

@@ -40,18 +40,22 @@ pub unsafe fn okl_gpu_launch_v1(
     }
 }
 
-/// Whether a kernel was launched; else it is to run on the processor.
+/// See [`okl_abi::gpu`].
 ///
 /// # Safety
-/// The values are those of the kernel's parameters.
-unsafe fn launch(
-    state: &mut State,
-    kernel: &Described,
-    [blocks, items]: [[i64; 3]; 2],
-    values: Values,
-    frame: usize,
-    has_processor: bool,
-) -> Result<bool, String> {
+/// As its line there says.
+pub unsafe fn okl_gpu_runs_v1(kernel: *mut c_void, has_processor: i32) -> i32 {
+    // SAFETY: the caller's promise.
+    let kernel = unsafe { Described::of(kernel) };
+    let runs = program::with(|state| runs(state, &kernel, has_processor != 0));
+    match runs {
+        Ok(runs) => i32::from(runs),
+        Err(message) => program::fatal(&message),
+    }
+}
+
+/// Whether a kernel runs on the device; else it is to run on the processor.
+fn runs(state: &mut State, kernel: &Described, has_processor: bool) -> Result<bool, String> {
     let words = words(kernel.name, kernel.place);
     let forms: Vec<_> = kernel.images.iter().map(|image| image.form).collect();
     state
@@ -60,21 +64,11 @@ unsafe fn launch(
     match state {
         State::Device(offload) => {
             let kind = offload.device.driver.kind;
-            if kernel.images.iter().any(|image| image.form == kind.form) {
-                fault::install();
-                let context = Context {
-                    frame,
-                    has_arena: program::has_all_large_blocks(),
-                };
-                // SAFETY: the caller's promise.
-                unsafe { offload.launch(kernel, blocks, items, values, context)? };
-                return Ok(true);
+            match kernel.images.iter().any(|image| image.form == kind.form) {
+                true => Ok(true),
+                false if has_processor => Ok(false),
+                false => Err(format!("{words}: it was not compiled for {}", kind.words)),
             }
-            if !has_processor {
-                return Err(format!("{words}: it was not compiled for {}", kind.words));
-            }
-            no_own_memory(offload, kernel, &values, &words)?;
-            Ok(false)
         }
         State::Processor if has_processor => Ok(false),
         State::Processor => Err(format!(
@@ -87,6 +81,37 @@ unsafe fn launch(
         State::Nothing(why) => Err(format!("{words}: {why}")),
         State::Unknown => unreachable!("it has been chosen"),
     }
+}
+
+/// Whether a kernel was launched; else it is to run on the processor.
+///
+/// # Safety
+/// The values are those of the kernel's parameters.
+unsafe fn launch(
+    state: &mut State,
+    kernel: &Described,
+    [blocks, items]: [[i64; 3]; 2],
+    values: Values,
+    frame: usize,
+    has_processor: bool,
+) -> Result<bool, String> {
+    let runs = runs(state, kernel, has_processor)?;
+    let State::Device(offload) = state else {
+        return Ok(false);
+    };
+    if !runs {
+        let words = words(kernel.name, kernel.place);
+        no_own_memory(offload, kernel, &values, &words)?;
+        return Ok(false);
+    }
+    fault::install();
+    let context = Context {
+        frame,
+        has_arena: program::has_all_large_blocks(),
+    };
+    // SAFETY: the caller's promise.
+    unsafe { offload.launch(kernel, blocks, items, values, context)? };
+    Ok(true)
 }
 
 /// The processor is to run a kernel: it has no access to the device's memory.

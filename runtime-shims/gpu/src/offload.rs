@@ -55,6 +55,8 @@ pub struct Offload {
     under_way: Vec<usize>,
     /// Memory that the program manages itself: address and bytes.
     own: BTreeMap<Address, usize>,
+    /// Copies from and to that, and what was copied.
+    copies: Cost,
     /// Memory for copies, which is not used at the moment: bytes and address.
     spare: Vec<(usize, Address)>,
     measures: bool,
@@ -153,6 +155,7 @@ impl Offload {
             kernels: Vec::new(),
             under_way: Vec::new(),
             own: BTreeMap::new(),
+            copies: Cost::default(),
             spare: Vec::new(),
             measures,
             spans: Vec::new(),
@@ -727,6 +730,12 @@ impl Offload {
             }
         };
         self.check(DOING, copied)?;
+        let of = |is_so: bool| if is_so { bytes as u64 } else { 0 };
+        self.copies.launches += 1;
+        self.copies.add(Moved {
+            up: of(to_device && !from_device),
+            down: of(from_device && !to_device),
+        });
         if from_device && !to_device {
             self.all_is_done();
         }
@@ -746,6 +755,8 @@ impl Offload {
             .kernels
             .iter()
             .map(|one| (&*one.name, &*one.place, &one.cost));
-        costs::table(&self.device.name, rows.collect())
+        let copies = ("okl_copy", "", &self.copies);
+        let copies = (self.copies.launches > 0).then_some(copies);
+        costs::table(&self.device.name, rows.chain(copies).collect())
     }
 }

@@ -64,6 +64,10 @@ pub enum Backend {
     Cpu,
     /// The ranks of a job.
     Mpi,
+    /// A device of NVIDIA's.
+    Cuda,
+    /// A machine that executes its code.
+    CudaEmulated,
 }
 
 impl Backend {
@@ -72,6 +76,8 @@ impl Backend {
             Self::Sequential => "seq",
             Self::Cpu => "cpu",
             Self::Mpi => "mpi",
+            Self::Cuda => "cuda",
+            Self::CudaEmulated => "cuda-emulated",
         }
     }
 }

@@ -38,7 +38,7 @@ fn decide(variable: impl Fn(&str) -> Option<String>) -> Result<bool, String> {
     match settings::backend(&variable, "an OpenMP program", &valid)? {
         None => Ok(launcher::is_alone(&variable)),
         Some(Backend::Mpi) => Ok(false),
-        Some(Backend::Cpu | Backend::Sequential) => match launcher::several(&variable) {
+        Some(_) => match launcher::several(&variable) {
             None => Ok(true),
             Some((name, size)) => Err(format!(
                 "OKL_BACKEND=cpu runs the program on one rank, and the launcher has started {size} ({name})"

@@ -11,10 +11,19 @@ use crate::{job, local, report::fatal, team};
 
 static IS_REPRODUCIBLE: AtomicBool = AtomicBool::new(false);
 
+/// Whether the user says what the program runs on.
+static IS_SAID: AtomicBool = AtomicBool::new(false);
+
 static BACKEND: AtomicU8 = AtomicU8::new(Backend::Cpu as u8);
 
 fn choose(environment: impl Environment, is_job: bool) -> Result<Backend, String> {
-    let valid = [Backend::Sequential, Backend::Cpu, Backend::Mpi];
+    let valid = [
+        Backend::Sequential,
+        Backend::Cpu,
+        Backend::Mpi,
+        Backend::Cuda,
+        Backend::CudaEmulated,
+    ];
     match settings::backend(environment, "an OP2 program", &valid)? {
         Some(Backend::Mpi) if !is_job => {
             Err("OKL_BACKEND=mpi: there is no MPI job; start the program with mpirun".into())
@@ -32,7 +41,8 @@ pub(crate) fn start(given: Option<job::Given>, begins_again: bool) {
     // A program that declares parts calls MPI itself.
     let is_job = is_launched || job::is_initialised() || local::is_asked_for();
     let chosen = choose(own_environment, is_job);
-    let joins = is_job && (local::is_asked_for() || matches!(chosen, Ok(Backend::Mpi) | Err(_)));
+    let keeps_alone = matches!(chosen, Ok(Backend::Sequential | Backend::Cpu));
+    let joins = is_job && (local::is_asked_for() || !keeps_alone);
     if begins_again && (joins || job::has_left()) {
         fatal("op_init is called after op_exit: a program joins a job once, as MPI begins once");
     }
@@ -47,7 +57,11 @@ pub(crate) fn start(given: Option<job::Given>, begins_again: bool) {
         ));
     }
     match chosen {
-        Ok(backend) => BACKEND.store(backend as u8, Relaxed),
+        Ok(backend) => {
+            let is_said = settings::said(own_environment, "OKL_BACKEND").is_some();
+            IS_SAID.store(is_said, Relaxed);
+            BACKEND.store(backend as u8, Relaxed);
+        }
         Err(mistake) => fatal(&mistake),
     }
     if let Err(mistake) = settings::threads(own_environment) {
@@ -71,6 +85,18 @@ pub(crate) fn is_reproducible() -> bool {
     IS_REPRODUCIBLE.load(Relaxed)
 }
 
+/// Whether the user asks for a device.
+pub(crate) fn asks_for_device() -> bool {
+    [Backend::Cuda, Backend::CudaEmulated]
+        .iter()
+        .any(|one| BACKEND.load(Relaxed) == *one as u8)
+}
+
+/// Whether loops may run on a device: he asks for one, or for nothing.
+pub(crate) fn may_have_device() -> bool {
+    asks_for_device() || !IS_SAID.load(Relaxed)
+}
+
 /// Whether loops run one element after the other.
 pub(crate) fn is_sequential() -> bool {
     BACKEND.load(Relaxed) == Backend::Sequential as u8
@@ -87,6 +113,7 @@ mod tests {
         assert_eq!(choose("", true), Ok(Backend::Mpi));
         assert_eq!(choose("seq", true), Ok(Backend::Sequential));
         assert_eq!(choose("cpu", true), Ok(Backend::Cpu));
+        assert_eq!(choose("cuda-emulated", true), Ok(Backend::CudaEmulated));
         assert!(choose("mpi", false).is_err());
         assert!(choose("CPU", false).is_err());
     }

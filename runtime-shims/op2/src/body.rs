@@ -325,7 +325,7 @@ pub(crate) unsafe fn run_reproducibly(
 ///
 /// # Safety
 /// The arguments are right for the loop.
-unsafe fn written_columns(arguments: &[Arg]) -> Vec<Column> {
+pub(crate) unsafe fn written_columns(arguments: &[Arg]) -> Vec<Column> {
     let written = arguments.iter();
     let written = written.filter(|one| one.is_indirect() && one.acc != access::READ);
     let columns = written.flat_map(|one| {

@@ -3,7 +3,10 @@
 //! Guarantee: what a declaration returns is right: sizes are not negative, targets of maps exist, names of
 //! types and sizes agree. Data are copied, and freed by `op_exit`.
 
-use std::ffi::{CString, c_char, c_int, c_void};
+use std::{
+    cell::Cell,
+    ffi::{CString, c_char, c_int, c_void},
+};
 
 use crate::{
     distribute,
@@ -262,6 +265,8 @@ unsafe fn declare_dat(
             by_component: std::ptr::null_mut(),
             stride: 0,
             wish: Wish::of(type_name, dim, component),
+            mirror: Cell::default(),
+            is_shared: false,
         },
         original,
     )
@@ -477,6 +482,7 @@ pub unsafe extern "C" fn op_decl_dat_overlay(set: *mut Set, dat: *mut Dat) -> *m
     let below = unsafe { &mut *dat };
     // SAFETY: the same; no loop runs.
     unsafe { below.stay_by_element("op_decl_dat_overlay lies over them") };
+    below.is_shared = true;
     // SAFETY: the caller's promise; a dat has its set.
     let sizes = unsafe { set.as_ref().map(|set| (set.size, (*below.set).size)) };
     if let Some((size, most)) = sizes

@@ -18,6 +18,7 @@ use crate::{
     layout::{Dat, Map, Set},
     local, memory,
     mesh::mesh,
+    mirror::Use,
     partition::Base,
     plan,
     report::{fatal, text, warn, warn_of_program},
@@ -233,6 +234,7 @@ unsafe fn whole_of_parts(dat: *const Dat) -> Vec<u8> {
     // SAFETY: the caller's promise.
     unsafe {
         let (set, size) = (&*(*dat).set, (*dat).size as usize);
+        (*dat).come_home(Use::Read);
         let mine = std::slice::from_raw_parts((*dat).data.cast(), set.declared as usize * size);
         let counts = integers(&job::all_gather(&set.declared.to_ne_bytes()));
         let counts: Vec<usize> = counts.into_iter().map(|one| one as usize).collect();
@@ -441,6 +443,7 @@ unsafe fn replace_data(dat: &mut Dat, bytes: &[u8]) {
     (dat.data, dat.by_component) = (data.cast(), std::ptr::null_mut());
     dat.user_managed = 0;
     dat.dirtybit = 0;
+    dat.mirror.take();
 }
 
 /// # Safety

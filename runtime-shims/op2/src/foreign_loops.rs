@@ -17,7 +17,7 @@ use crate::{
     job,
     layout::{Arg, Set, argtype},
     local, private,
-    ranks::{combine, executes_others, mark, refresh, stale},
+    ranks::{bring, combine, executes_others, mark, stale},
     report::fatal,
     settings, storage, sums,
 };
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn op_mpi_halo_exchanges(
         let arguments = std::slice::from_raw_parts_mut(arguments, count as usize);
         storage::lay_for_foreign_loop(arguments);
         let Some(distribution) = distribute::for_loops() else {
-            refresh(arguments);
+            bring(arguments);
             return (*set).whole;
         };
         if settings::combines() && !private::can_be_combined(arguments, true) {
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn op_mpi_halo_exchanges(
                 "op_par_loop: OKL_REPRODUCIBLE needs okl's op_seq.h: compile the program with it",
             );
         }
-        refresh(arguments);
+        bring(arguments);
         let part = distribution.part(set);
         for one in arguments.iter_mut() {
             if one.argtype == argtype::IDX && !local::is_local() {

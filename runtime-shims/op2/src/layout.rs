@@ -1,12 +1,13 @@
 //! The structs that programs see, as `include/op_lib_core.h` declares them.
 
 use std::{
+    cell::Cell,
     ffi::{c_char, c_void},
     mem::offset_of,
     ops::Range,
 };
 
-use crate::value::Value;
+use crate::{mirror::Mirror, value::Value};
 
 /// When data are to lie component by component.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,6 +103,10 @@ pub struct Dat {
     pub(crate) stride: usize,
     /// When they are to lie so.
     pub(crate) wish: Wish,
+    /// The data on a device.
+    pub(crate) mirror: Cell<Option<Box<Mirror>>>,
+    /// Whether other data lie in the same memory, or the program uses it.
+    pub(crate) is_shared: bool,
 }
 
 /// `op_arg`.

@@ -13,6 +13,7 @@
 //! | `argument` | makes and checks the arguments of a loop |
 //! | `par_loop` | what the code of a loop calls |
 //! | `body` | runs a loop for elements of this rank |
+//! | `offload` | runs a loop on a device |
 //! | `ranks` | the same over a distributed set |
 //! | `foreign_loops` | what loops call that run themselves |
 //! | `plan` | which elements may run at the same time |
@@ -20,6 +21,7 @@
 //! | `private` | global arguments of several threads |
 //! | `sums`, `exact` | sums that depend on no order |
 //! | `team` | threads |
+//! | `device`, `mirror` | a device, and data on it |
 //! | `backend`, `job` | what the program runs on; MPI |
 //! | `topology` | the mesh that is divided, and the ranks |
 //! | `partition`, `choice` | who owns which element, and what the program says about it |
@@ -47,6 +49,7 @@ mod choice;
 mod conflicts;
 mod data;
 mod declare;
+mod device;
 mod distribute;
 mod exact;
 mod exchange;
@@ -61,6 +64,8 @@ mod layout;
 mod local;
 mod memory;
 mod mesh;
+mod mirror;
+mod offload;
 mod order;
 mod other_target;
 mod par_loop;

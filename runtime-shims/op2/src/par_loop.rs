@@ -15,9 +15,11 @@ use crate::{
         Body, Original, Range, both_add, every_meeting, is_number, may_have_lanes, run,
         run_reproducibly,
     },
-    conflicts, distribute, job,
+    conflicts, device, distribute, job,
     layout::{Arg, Set, argtype},
-    local, ranks,
+    local,
+    offload::{self, Offload},
+    ranks,
     report::{self, print, text},
     settings, storage, sums, team, times,
 };
@@ -26,9 +28,10 @@ use crate::{
 ///
 /// # Safety
 /// `arguments` are `count`, made by this library; `range`, and of `lanes`, `components` and `component_lanes`
-/// those that are not null, call `kernel` with as many parameters of its types; `name` is a string.
+/// those that are not null, call `kernel` with as many parameters of its types; `device` is null, or says how a
+/// device does; `name` is a string.
 #[expect(clippy::too_many_arguments, reason = "the boundary with compiled code")]
-pub(crate) unsafe fn okl_op2_par_loop_v3(
+pub(crate) unsafe fn okl_op2_par_loop_v4(
     name: *mut c_void,
     set: *mut c_void,
     count: c_int,
@@ -40,6 +43,7 @@ pub(crate) unsafe fn okl_op2_par_loop_v3(
     any_order: c_int,
     components: *mut c_void,
     component_lanes: *mut c_void,
+    device: *mut c_void,
 ) {
     let (name, set) = (name.cast::<c_char>().cast_const(), set.cast::<Set>());
     // SAFETY: the caller's promises.
@@ -75,8 +79,24 @@ pub(crate) unsafe fn okl_op2_par_loop_v3(
             true => None,
             false => distribute::for_loops(),
         };
+        if let Some(kernel) = device::Kernel::of(device) {
+            let offload = Offload {
+                name: loop_name,
+                set,
+                kernel,
+                arguments,
+            };
+            if let Some(way) = offload.run() {
+                let seconds = times::now() - start - way.plan_seconds;
+                times::add(name, seconds, bytes((*set).whole as usize, arguments), way);
+                drop(settling);
+                return;
+            }
+        } else {
+            offload::tell_of_none(loop_name);
+        }
         let mut arguments = arguments.to_vec();
-        ranks::refresh(&mut arguments);
+        ranks::bring(&mut arguments);
         let by_component = storage::lay(loop_name, &arguments, || {
             if components.is_null() {
                 return Some("was not compiled for that");

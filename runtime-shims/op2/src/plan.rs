@@ -3,9 +3,9 @@
 //! Guarantee: no two blocks of a colour lead to the same target through the columns that a plan is made for.
 //! A plan depends on nothing but what its key holds, and not on the number of threads.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::times;
+use crate::{device::Memory, mirror, times};
 
 /// A column of a map through which a loop writes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,6 +50,8 @@ pub(crate) struct Plan {
     pub(crate) colours: Vec<Vec<u32>>,
     /// What making it took.
     pub(crate) seconds: f64,
+    /// The blocks of all colours, one colour's behind the other's, on the device.
+    on_device: OnceLock<Memory>,
 }
 
 static PLANS: Mutex<Vec<Arc<Plan>>> = Mutex::new(Vec::new());
@@ -57,6 +59,7 @@ static PLANS: Mutex<Vec<Arc<Plan>>> = Mutex::new(Vec::new());
 /// Forgets all plans: the maps they are made for go.
 pub(crate) fn clear() {
     PLANS.lock().expect("no panic while it is locked").clear();
+    mirror::forget_maps();
 }
 
 /// The plan for a key, and whether it is new.
@@ -93,7 +96,18 @@ impl Plan {
             key,
             colours,
             seconds: times::now() - start,
+            on_device: OnceLock::new(),
         }
+    }
+
+    /// Where the blocks of all colours are on the device, one colour's behind the other's.
+    pub(crate) fn on_device(&self) -> u64 {
+        let memory = self.on_device.get_or_init(|| {
+            let numbers = self.colours.iter().flatten();
+            let bytes: Vec<u8> = numbers.flat_map(|one| one.to_ne_bytes()).collect();
+            Memory::with(&bytes)
+        });
+        memory.address()
     }
 }
 

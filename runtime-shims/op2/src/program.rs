@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    backend, choice, conflicts, distribute, foreign_loops, job, local, mesh, plan,
+    backend, choice, conflicts, distribute, foreign_loops, job, local, mesh, offload, plan,
     report::{fatal, text},
     settings, times,
 };
@@ -158,6 +158,7 @@ pub extern "C" fn op_exit() {
     settings::require_start("op_exit");
     foreign_loops::require_end();
     plan::clear();
+    offload::clear();
     conflicts::clear();
     distribute::clear();
     mesh::mesh().clear();

@@ -18,6 +18,7 @@ use crate::{
     halo::Part,
     job,
     layout::{Arg, Dat, Set, argtype},
+    mirror::Use,
     private::{self, Private},
     report::{fatal, warn_once},
     settings,
@@ -82,6 +83,29 @@ pub(crate) unsafe fn mark(arguments: &[Arg]) {
             }
         }
     }
+}
+
+/// Has the host have the data that a loop on it uses, and points to them, as below.
+///
+/// # Safety
+/// The arguments are right for the loop.
+pub(crate) unsafe fn bring(arguments: &mut [Arg]) {
+    for one in arguments.iter() {
+        let what = match one.acc {
+            access::READ => Use::Read,
+            _ => Use::Write,
+        };
+        // SAFETY: the caller's promise: they are null or declared.
+        if let Some(dat) = unsafe { one.dat.as_ref() }
+            && one.argtype == argtype::DAT
+            && one.opt != 0
+        {
+            // SAFETY: the caller's promise; the loop does not run yet.
+            unsafe { dat.come_home(what) };
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe { refresh(arguments) };
 }
 
 /// Points to the data where they are now: arguments may be older than the distribution, or its end.

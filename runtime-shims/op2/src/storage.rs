@@ -4,13 +4,16 @@
 //! Guarantee: loops alone ever see data component by component, and `op_dat->data` is null meanwhile, so that nobody
 //! takes one for the other. What cannot do with such data gets them back element by element, and they stay so.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::{
+    borrow::Cow,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+};
 
 use crate::{
-    layout::Wish,
-    layout::{Arg, Dat, argtype},
+    layout::{Arg, Dat, Wish, argtype},
     memory,
     mesh::mesh,
+    mirror::{self, Mirror, Use},
     order::Order,
     report::{text, warn, warn_of_program},
     settings,
@@ -74,7 +77,77 @@ impl Dat {
     /// The dat is declared, and nobody writes it meanwhile.
     pub(crate) unsafe fn stored(&self) -> &[u8] {
         // SAFETY: the caller's promise: there is an element for each that is here.
-        unsafe { std::slice::from_raw_parts(self.start(), self.length()) }
+        unsafe {
+            self.come_home(Use::Read);
+            std::slice::from_raw_parts(self.start(), self.length())
+        }
+    }
+
+    /// The host is going to use the data where they lie.
+    ///
+    /// # Safety
+    /// The dat is declared, and no loop uses it.
+    pub(crate) unsafe fn come_home(&self, what: Use) {
+        let Some(mut mirror) = self.mirror.take() else {
+            return;
+        };
+        // SAFETY: the caller's promise; there is an element for each that is here.
+        unsafe {
+            if let Some(elements) = mirror.on_host(what, (*self.set).elements()) {
+                let stored = std::slice::from_raw_parts_mut(self.start(), self.length());
+                self.order().put(stored, 0, &elements);
+            }
+        }
+        self.mirror.set(Some(mirror));
+    }
+
+    /// How it lies on a device: component by component, unless a loop needs it element by element.
+    ///
+    /// # Safety
+    /// The dat is declared.
+    unsafe fn order_on_device(&self) -> Order {
+        // SAFETY: the caller's promise.
+        let count = unsafe { (*self.set).elements() };
+        match self.wish {
+            Wish::Never => Order::by_element(self.size as usize),
+            Wish::WithAll | Wish::Always => {
+                mirror::order(self.dim as usize, (self.size / self.dim) as usize, count)
+            }
+        }
+    }
+
+    /// Bytes from one element to the next on a device, and from one component to the next.
+    ///
+    /// # Safety
+    /// The dat is declared.
+    pub(crate) unsafe fn steps_on_device(&self) -> (usize, usize) {
+        // SAFETY: the caller's promise.
+        let order = unsafe { self.order_on_device() };
+        match order.components {
+            1 => (order.step, (self.size / self.dim) as usize),
+            _ => (order.step, order.stride),
+        }
+    }
+
+    /// A loop on the device is going to use the data: where they are there.
+    ///
+    /// # Safety
+    /// The dat is declared, and no other loop uses it.
+    pub(crate) unsafe fn on_device(&self, what: Use) -> u64 {
+        // SAFETY: the caller's promise.
+        let (count, wanted) = unsafe { ((*self.set).elements(), self.order_on_device()) };
+        let mirror = self.mirror.take();
+        let mut mirror = mirror.unwrap_or_else(|| Box::new(Mirror::new(wanted, count)));
+        mirror.on_device(what, || {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let turned = self.turned();
+                turned.map_or_else(|| self.stored().into(), Cow::from)
+            }
+        });
+        let address = mirror.address();
+        self.mirror.set(Some(mirror));
+        address
     }
 
     /// The same, to be written.
@@ -83,7 +156,10 @@ impl Dat {
     /// The dat is declared, and nobody uses it meanwhile.
     pub(crate) unsafe fn stored_mut(&mut self) -> &mut [u8] {
         // SAFETY: the caller's promise: there is an element for each that is here.
-        unsafe { std::slice::from_raw_parts_mut(self.start(), self.length()) }
+        unsafe {
+            self.come_home(Use::Write);
+            std::slice::from_raw_parts_mut(self.start(), self.length())
+        }
     }
 
     /// What is here where it lies component by component, element by element.
@@ -153,6 +229,10 @@ impl Dat {
             }
             self.lay_by_element();
         }
+        // On a device, too.
+        // SAFETY: the caller's promise.
+        unsafe { self.come_home(Use::Write) };
+        self.mirror.take();
         self.wish = Wish::Never;
     }
 
@@ -183,6 +263,12 @@ fn tell(message: &str) {
 }
 
 static LOOKS_AT_DATA: AtomicBool = AtomicBool::new(false);
+
+/// Whether a file of the program may look at `op_dat->data`.
+pub(crate) fn is_looked_at() -> bool {
+    LOOKS_AT_DATA.load(Relaxed)
+}
+
 /// Whether the user has been told.
 static TOLD: AtomicBool = AtomicBool::new(false);
 
@@ -199,7 +285,10 @@ pub(crate) unsafe fn okl_op2_looks_at_data() {
 pub(crate) fn lay_all_by_element() {
     for &entry in &mesh().dats {
         // SAFETY: entries of the list are alive, and no loop runs.
-        unsafe { (*(*entry).dat).lay_by_element() };
+        unsafe {
+            (*(*entry).dat).come_home(Use::Read);
+            (*(*entry).dat).lay_by_element();
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! How the elements of the arguments of a loop over a set are got at, whoever runs it: one element at a time ([`one`]),
-//! or several ([`lanes`](super::cpu::lanes)).
+//! How the elements of the arguments of a loop over a set are got at, whoever runs it: one element at a time ([`one`]), by a
+//! work item of a device each, or several ([`lanes`](super::cpu::lanes)).
 //!
 //! Guarantee: where an element, a component of it and the one that a map leads to are, and what becomes of an element
 //! when what has been computed for it comes back, is computed here alone. The body sees data as if they lay element by
@@ -12,7 +12,7 @@ use okl_abi::op2::Parameter as Passed;
 
 use crate::ir::Kind::{Data, Number};
 use crate::ir::{Form, Mode, ParallelLoop, Parameter, Storage};
-use crate::llvm::{Builder, Comparison, IntPredicate, Opcode, RealPredicate, Type, Value};
+use crate::llvm::{Builder, Comparison, IntPredicate, Opcode, RealPredicate, Type, Update, Value};
 
 /// Bytes of a field of what the run time passes, of a pointer, and of an entry of a map.
 const FIELD: i64 = 8;
@@ -95,8 +95,10 @@ pub struct Source<'m> {
     pub stride: Option<Value<'m>>,
     /// The first column in use of the map.
     pub map: Value<'m>,
-    /// Columns of the map.
+    /// Entries of it from one element of the set to the next.
     pub arity: Value<'m>,
+    /// Entries of it from one column to the next; none where these lie side by side.
+    pub column: Option<Value<'m>>,
 }
 
 impl<'m> Source<'m> {
@@ -134,7 +136,13 @@ impl<'m> Source<'m> {
     /// The number of the element that a column leads to, counted from the first one in use.
     pub fn target(&self, builder: &Builder<'m>, row: Value<'m>, column: i64) -> Value<'m> {
         let module = builder.module();
-        let entry = builder.offset(row, column * ENTRY);
+        let entry = match self.column {
+            None => builder.offset(row, column * ENTRY),
+            Some(distance) => {
+                let distance = builder.multiply(distance, module.const_i64(column));
+                builder.element(module.int(32), row, distance)
+            }
+        };
         builder.sign_extend(builder.load(module.int(32), entry), module.int(64))
     }
 
@@ -153,6 +161,21 @@ impl<'m> Source<'m> {
         let distance = builder.multiply(stride, module.const_i64(component as i64));
         builder.element(module.int(8), element, distance)
     }
+}
+
+/// What has been added to a component comes to where it is, while others add to it, too, in no order.
+pub fn add_at_once<'m>(
+    builder: &Builder<'m>,
+    parameter: &Parameter<'_>,
+    address: Value<'m>,
+    added: Value<'m>,
+) {
+    let scalar = parameter.element().scalar;
+    let add = match scalar.form {
+        Form::Floating => Update::LLVMAtomicRMWBinOpFAdd,
+        Form::Signed | Form::Unsigned | Form::Unknown => Update::LLVMAtomicRMWBinOpAdd,
+    };
+    builder.update(add, address, added, scalar.bytes as u32);
 }
 
 /// What has been computed for components comes back to where they are; values and places are of one type, of one

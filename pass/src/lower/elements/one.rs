@@ -1,7 +1,7 @@
 //! How the body of a loop over a set gets at the elements of its arguments, one element of the set at a time: it is
 //! given their addresses, or copies that are gathered before it and scattered behind it.
 
-use super::{Fields, POINTER, Source, put_back};
+use super::{Fields, POINTER, Source, add_at_once, put_back};
 use crate::ir::{Element, Mode, Parameter};
 use crate::llvm::{Builder, Type, Value};
 
@@ -29,9 +29,38 @@ impl<'a, 'm> Passed<'a, 'm> {
         fields: &Fields<'_, 'm>,
         by_component: bool,
     ) -> Self {
-        let address = Address::of(builder, parameter, fields);
+        let mut address = Address::of(builder, parameter, fields);
         match by_component && parameter.is_either() {
-            true => Self::Copy(Copy::of(builder, address, fields)),
+            true => {
+                address.source.size = fields.number("size");
+                address.source.stride = Some(fields.number("stride"));
+                Self::Copy(Copy::of(builder, address))
+            }
+            false => Self::Address(address),
+        }
+    }
+
+    /// An argument whose elements are at `source`, for a work item, beside which others run: by a copy where data may lie
+    /// component by component, or where others add to an element, too. `columns_at` has room for the addresses of several
+    /// elements.
+    pub fn of_item(
+        builder: &Builder<'m>,
+        parameter: Parameter<'a>,
+        source: Source<'m>,
+        columns_at: Value<'m>,
+    ) -> Self {
+        let address = Address {
+            of: parameter,
+            source,
+            columns_at,
+            is_optional: false,
+        };
+        let is_sum = parameter.is_sum() && !parameter.is_whole();
+        match parameter.is_either() || is_sum {
+            true => Self::Copy(Copy {
+                has_others: true,
+                ..Copy::of(builder, address)
+            }),
             false => Self::Address(address),
         }
     }
@@ -81,6 +110,7 @@ impl<'a, 'm> Address<'a, 'm> {
             stride: None,
             map,
             arity: fields.number("arity"),
+            column: None,
         };
         Self {
             of,
@@ -148,18 +178,19 @@ pub struct Copy<'a, 'm> {
     room: Value<'m>,
     /// Room for a component that nobody looks at.
     nowhere: Value<'m>,
+    /// Whether others add to the elements at the same time.
+    has_others: bool,
 }
 
 impl<'a, 'm> Copy<'a, 'm> {
-    fn of(builder: &Builder<'m>, mut address: Address<'a, 'm>, fields: &Fields<'_, 'm>) -> Self {
+    fn of(builder: &Builder<'m>, address: Address<'a, 'm>) -> Self {
         let module = builder.module();
         let element = address.of.element();
         let scalar = element.scalar.ty(module);
         let count = element.components * address.of.elements();
-        address.source.size = fields.number("size");
-        address.source.stride = Some(fields.number("stride"));
         Self {
             address,
+            has_others: false,
             scalar,
             room: builder.alloca(module.array(scalar, count as u64), 16),
             nowhere: builder.alloca(scalar, 16),
@@ -218,7 +249,10 @@ impl<'a, 'm> Copy<'a, 'm> {
         }
         for (copy, there) in self.components(builder, elements) {
             let new = builder.load(self.scalar, copy);
-            put_back(builder, &self.address.of, there, new);
+            match self.has_others && self.address.of.is_sum() {
+                true => add_at_once(builder, &self.address.of, there, new),
+                false => put_back(builder, &self.address.of, there, new),
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ use okl_abi::gpu::parameter;
 use super::asked::{self, meet, number};
 use super::compile::{Failed, entry_name, failed};
 use super::launch::{Kernel, Parameter};
-use super::reach;
+use super::reach::{self, Variables};
 use super::shape::{Shape, Wrong, followers};
 use super::target::GpuTarget;
 use crate::analysis::meeting::is_barrier;
@@ -81,7 +81,7 @@ impl<'a, 'm> Candidate<'a, 'm> {
     ) -> Result<Self, Wrong<'m>> {
         let grid = threads::grid(one).map_err(|why| (one.site.instruction(), why))?;
         let shape = Shape::of(module, one, &grid, targets)?;
-        reach::check(module, &shape.code)?;
+        reach::check(module, &shape.code, Variables::Constants)?;
         Ok(Self {
             number,
             one,
@@ -425,6 +425,7 @@ fn outline<'d>(
                 kind: if is_address { parameter::ADDRESS } else { 0 },
                 size,
                 is_alone: is_address && is_alone(argument, function),
+                stays: None,
             });
         }
         places.push(place);

@@ -94,10 +94,16 @@ pub fn build<H>(
     }
     optimise(&machine, &mut device, target);
     look_at(&device, &kernels, target)?;
-    for kernel in &mut kernels {
+    for (which, kernel) in kernels.iter_mut().enumerate() {
         let function = device.function(&kernel.entry).expect("it is kept");
         for (at, passed) in kernel.parameters.iter_mut().enumerate() {
             let says = |name: &str| function.has_parameter_attribute(at, name);
+            if let Some(name) = &passed.stays
+                && !says("readonly")
+                && !says("readnone")
+            {
+                return failed(Some(which), &format!("it may change {name}"));
+            }
             if passed.kind & parameter::ADDRESS == 0 {
                 continue;
             }

@@ -4,9 +4,9 @@
 
 use okl_abi::gpu::{DeviceKernel, DeviceParameter, Image as Record};
 
-use super::{Going, Host, Image, Plan, blocks};
+use super::{Going, Host, Image, Plan, blocks, sets};
 use crate::diagnostic::{Site, user_name};
-use crate::llvm::{Global, Linkage, Module, Value};
+use crate::llvm::{Call, Global, Linkage, Module, Value};
 use crate::marks::LOWERED_KERNEL;
 
 /// What the host knows of a kernel.
@@ -27,13 +27,16 @@ pub struct Parameter {
     pub size: i64,
     /// Whether nothing else leads to what it points to, as the program says.
     pub is_alone: bool,
+    /// What it is to the user, where the kernel must not change it.
+    pub stays: Option<String>,
 }
 
 /// Has loops run on a device, where there is one. What the processor does instead is still to be lowered, and what it is not
-/// to do, to be taken out by [`finish`].
-pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> bool {
+/// to do, to be taken out by [`finish`]. What the run time is told of loops that it launches is returned.
+pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Vec<(Call<'m>, Value<'m>)> {
+    let mut told = Vec::new();
     if plan.going.is_empty() {
-        return false;
+        return told;
     }
     let images = images(module, &plan.images);
     for going in &plan.going {
@@ -44,17 +47,24 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> bool {
                 LOWERED_KERNEL.put_on(module, nest.function);
                 "the blocks of this @outer loop run on a device, where there is one"
             }
+            Host::Sets(_, passed) => {
+                let record = sets::record(module, *record, passed, plan.has_cpu);
+                told.push((going.site, record));
+                "the elements of this loop run on a device, where there is one"
+            }
         };
         going.site.instruction().remark("Device", what, false);
     }
-    true
+    told
 }
 
 /// Takes out what the processor does not run.
 pub fn finish(plan: &Plan<'_>) {
     if !plan.has_cpu {
         for going in &plan.going {
-            going.function().remove_unreachable_blocks();
+            if let Host::Blocks(nest) = &going.host {
+                nest.function.remove_unreachable_blocks();
+            }
         }
     }
 }
@@ -112,7 +122,15 @@ fn record<'m>(
     });
     let rows = table(module, "okl.device.parameters", &rows.collect::<Vec<_>>());
     let fields = DeviceKernel::NAMES.iter().map(|&field| match field {
-        "name" => text(module, &user_name(going.function())),
+        "name" => {
+            let name = user_name(going.function());
+            // What a body is passed the loop says.
+            let end = match &going.host {
+                Host::Blocks(_) => None,
+                Host::Sets(..) => name.find('('),
+            };
+            text(module, &name[..end.unwrap_or(name.len())])
+        }
         "place" => {
             let site = Site::Instruction(going.site.instruction());
             text(module, &site.to_string())

@@ -85,13 +85,26 @@ const INTRINSICS: [&str; 70] = [
     "llvm.usub.with.overflow",
 ];
 
+/// What becomes of variables outside of a kernel.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Variables {
+    /// They are constants.
+    Constants,
+    /// Whoever makes the kernel has their values passed.
+    Passed,
+}
+
 /// Checks that nothing that work items run, and the functions that it calls, is beyond a device.
-pub fn check<'m>(module: &Module, code: &[Block<'m>]) -> Result<(), Wrong<'m>> {
+pub fn check<'m>(
+    module: &Module,
+    code: &[Block<'m>],
+    variables: Variables,
+) -> Result<(), Wrong<'m>> {
     let mut functions = HashSet::new();
     let mut rest = vec![code.to_vec()];
     while let Some(blocks) = rest.pop() {
         for one in blocks.iter().flat_map(|block| block.instructions()) {
-            instruction(module, one).map_err(|why| (one, why))?;
+            instruction(module, one, variables).map_err(|why| (one, why))?;
             let callee = one.as_call().and_then(|call| call.callee_function());
             let callee = callee.filter(|callee| !callee.is_declaration());
             if let Some(callee) = callee.filter(|callee| functions.insert(*callee)) {
@@ -117,7 +130,11 @@ fn reached(function: Function<'_>) -> Vec<Block<'_>> {
     found
 }
 
-fn instruction<'m>(module: &Module, one: Instruction<'m>) -> Result<(), String> {
+fn instruction<'m>(
+    module: &Module,
+    one: Instruction<'m>,
+    variables: Variables,
+) -> Result<(), String> {
     if is_harmless(one) {
         return Ok(());
     }
@@ -149,7 +166,9 @@ fn instruction<'m>(module: &Module, one: Instruction<'m>) -> Result<(), String> 
         } else if value.is_composite_constant() {
             rest.extend(value.operands());
         }
-        variable(value)?;
+        if variables == Variables::Constants {
+            variable(value)?;
+        }
         let is_called = one.as_call().is_some_and(|call| call.callee() == value);
         if value.as_function().is_some() && !is_called {
             return Err("it takes the address of a function".to_string());

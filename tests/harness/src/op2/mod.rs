@@ -137,6 +137,10 @@ impl Test<'_> {
                 self.compare(&plain, &build, &way, &expected)?;
             }
         }
+        let build = self.build("device", &["-O3", "-mllvm", "-okl-target=cuda,cpu"], true)?;
+        for way in ways_on_a_device(&mut random) {
+            self.compare(&plain, &build, &way, &expected)?;
+        }
         Ok(())
     }
 
@@ -157,7 +161,9 @@ impl Test<'_> {
         command
             .arg(self.folder.join("program.cpp"))
             .arg(format!("-L{runtime}"))
-            .args(["-lokl_op2", &format!("-Wl,-rpath,{runtime}"), "-lm", "-o"])
+            .args([&format!("-L{runtime}/okl-link"), "-lokl_op2"])
+            .args(["-Wl,--as-needed", "-lokl_gpu", "-Wl,--no-as-needed"])
+            .args([&format!("-Wl,-rpath,{runtime}"), "-lm", "-o"])
             .arg(&path);
         let done = process::run(&mut command, &self.folder, "", LIMIT)?;
         let wrong =
@@ -246,13 +252,15 @@ impl Test<'_> {
 }
 
 /// What the compiler may tell of kernels that are right.
-const WARNINGS: [&str; 2] = [
+const WARNINGS: [&str; 3] = [
+    "this cannot run on a device, so the processor runs it",
     "but the kernel assigns to it without comparing",
     "but the kernel assigns to it: increments of other elements may be lost",
 ];
 
 /// What the library may tell about programs that are right.
-const EXPECTED: [&str; 6] = [
+const EXPECTED: [&str; 7] = [
+    ": the processor runs it: ",
     "is not stored component by component",
     "no data are stored component by component",
     "is OP_RW, and the loop writes through maps",
@@ -305,6 +313,22 @@ fn command_of(build: &Path, way: &Way) -> Command {
     command.envs(way.environment.iter().map(|(name, value)| (name, value)));
     command.args(&way.arguments);
     command
+}
+
+/// Ways of running the build for a device.
+fn ways_on_a_device(random: &mut Random) -> Vec<Way> {
+    let emulated = || Way::default().with("OKL_BACKEND", "cuda-emulated");
+    let mut other = emulated();
+    if random.chance(50) {
+        other = other.with("OKL_REPRODUCIBLE", 1);
+    }
+    if random.chance(50) {
+        other = other.with("OP_AUTO_SOA", 1);
+    }
+    if random.chance(50) {
+        other = other.says("renumber=yes");
+    }
+    vec![emulated(), other]
 }
 
 /// Ways of running a build; all of them where `has_all`.

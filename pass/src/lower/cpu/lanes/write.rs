@@ -52,6 +52,7 @@ impl<'m> LaneValues<'m> {
             stride,
             map,
             arity,
+            column: None,
         };
         Self {
             source,

@@ -1,0 +1,75 @@
+// Loops over sets on a device: each work item runs an element; what it adds through maps is added at once, what it only reads
+// is read as nobody writes it, and blocks combine global arguments. What a device cannot run is told at its line.
+//
+// RUN: clang++-22 -std=c++17 -O2 -g -I%op2-include -emit-llvm -c -Xclang -disable-llvm-passes %s -o %t.bc
+// RUN: opt-22 -load-pass-plugin=%plugin -okl-target=cuda,cpu -passes='print<okl-device>' -disable-output %t.bc >%t.ptx 2>&1; FileCheck --implicit-check-not=.extern --implicit-check-not=error %s <%t.ptx
+// RUN: clang++-22 -std=c++17 -O2 -g -I%op2-include -fpass-plugin=%plugin -mllvm -okl-target=cuda,cpu -S -emit-llvm %s -o - 2>%t.told | FileCheck --check-prefix=HOST %s
+// RUN: FileCheck --check-prefix=TOLD --implicit-check-not=warning: %s <%t.told
+// RUN: not clang++-22 -std=c++17 -O2 -g -I%op2-include -fpass-plugin=%plugin -mllvm -okl-target=cuda -S -emit-llvm %s -o - 2>&1 >/dev/null | FileCheck --check-prefix=ALONE %s
+#include "op_seq.h"
+#include <cstdio>
+
+double gravity;
+int calls;
+static void flux(double const *x0, double const *x1, double *sum, float *count) {
+  sum[0] += gravity * (x1[0] - x0[1]), sum[1] += x0[0];
+  *count += 1;
+}
+
+// Two rows of a map, read once each; four components and no more accesses of memory.
+// CHECK-LABEL: .entry okl__ZL4fluxPKdS0_PdPf_0(
+// CHECK:         .maxntid 256, 1, 1
+// CHECK-NOT:     ld.global.b{{32|64}}
+// CHECK-COUNT-2: ld.global.nc.b32
+// CHECK-NOT:     ld.b
+// CHECK:         ld.global.nc.b64
+// CHECK:         atom.global.add.f64
+// CHECK:         atom.global.add.f64
+// CHECK:         atom.global.add.f32
+// CHECK-NOT:     st.
+// CHECK:         ret;
+//
+// HOST: @okl.device.values = {{.*}} @gravity
+// HOST: @okl.device.loop = {{.*}} @okl_gpu_launch_v1, ptr @okl_gpu_runs_v1
+// HOST: call void @okl_op2_par_loop_v4({{.*}}, ptr nonnull @okl.device.loop)
+void edges(op_set set, op_map map, op_dat x, op_dat sum, op_dat count) {
+  op_par_loop(flux, "flux", set, op_arg_dat(x, 0, map, 2, "double", OP_READ), op_arg_dat(x, 1, map, 2, "double", OP_READ),
+              op_arg_dat(sum, 0, map, 2, "double", OP_INC), op_arg_dat(count, 1, map, 1, "float", OP_INC));
+}
+
+static void reduce(double const *x, double *sum, int *most) {
+  *sum += x[0];
+  *most = x[0] > *most ? (int)x[0] : *most;
+}
+
+// CHECK-LABEL: .entry okl__ZL6reducePKdPdPi_1(
+// CHECK:         ld.global.nc.b64
+// CHECK:         st.shared.b64
+// CHECK:         bar.sync
+// CHECK:         st.global.b64
+// CHECK:         st.shared.b32
+// CHECK:         st.global.b32
+// CHECK:         ret;
+void global(op_set set, op_dat x, double *sum, int *most) {
+  op_par_loop(reduce, "reduce", set, op_arg_dat(x, -1, OP_ID, 1, "double", OP_READ), op_arg_gbl(sum, 1, "double", OP_INC),
+              op_arg_gbl(most, 1, "int", OP_MAX));
+}
+
+static void assigns(double const *x, double *y) { *y = *x; }
+static void prints(double const *x, double *y) { *y += printf("%g\n", *x); }
+static void counts(double const *x, double *y) { *y += *x, calls++; }
+static void adds(double const *x, double *y) { *y += *x; }
+
+void not_there(op_set set, op_map map, op_dat x, op_dat y, double *all, int use, int dim) {
+  // TOLD: sets.cpp:[[# @LINE + 2]]:3: warning: this cannot run on a device, so the processor runs it: arg1 is OP_INC, and its kernel does not only add to it
+  // ALONE: sets.cpp:[[# @LINE + 1]]:3: error: this cannot run on a device: arg1 is OP_INC, and its kernel does not only add to it
+  op_par_loop(assigns, "assigns", set, op_arg_dat(x, 0, map, 1, "double", OP_READ), op_arg_dat(y, 0, map, 1, "double", OP_INC));
+  // TOLD: sets.cpp:[[# @LINE - 14]]:{{[0-9]+}}: warning: this cannot run on a device, so the processor runs it: it calls printf, of which this file has no code
+  op_par_loop(prints, "prints", set, op_arg_dat(x, -1, OP_ID, 1, "double", OP_READ), op_arg_dat(y, -1, OP_ID, 1, "double", OP_RW));
+  // TOLD: sets.cpp:[[# @LINE + 1]]:3: warning: this cannot run on a device, so the processor runs it: it may change calls
+  op_par_loop(counts, "counts", set, op_arg_dat(x, -1, OP_ID, 1, "double", OP_READ), op_arg_dat(y, -1, OP_ID, 1, "double", OP_RW));
+  // TOLD: sets.cpp:[[# @LINE + 1]]:3: warning: this cannot run on a device, so the processor runs it: arg0 may be left out, which devices cannot do
+  op_par_loop(adds, "adds", set, op_opt_arg_dat(use, x, -1, OP_ID, 1, "double", OP_READ), op_arg_dat(y, -1, OP_ID, 1, "double", OP_RW));
+  // TOLD: sets.cpp:[[# @LINE + 1]]:3: warning: this cannot run on a device, so the processor runs it: arg1 is a global argument that the kernel assigns
+  op_par_loop(assigns, "global", set, op_arg_dat(x, -1, OP_ID, 1, "double", OP_READ), op_arg_gbl(all, 1, "double", OP_WRITE));
+}
