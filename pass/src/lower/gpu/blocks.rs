@@ -10,20 +10,19 @@ mod host;
 
 pub use host::launch;
 
-use okl_abi::AtomicOp;
 use okl_abi::gpu::parameter;
 
-use super::compile::{Failed, declared, entry_name, failed};
+use super::compile::{Failed, entry_name, failed, meet, number};
 use super::launch::{Kernel, Parameter};
-use super::reach;
 use super::shape::{Shape, Wrong, followers};
 use super::target::GpuTarget;
+use super::{compile, reach};
 use crate::analysis::meeting::is_barrier;
 use crate::analysis::variables::is_harmless;
 use crate::ir::{Counter, LocalKind, ParallelLoop};
 use crate::llvm::{
     Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Linkage, Module, Opcode,
-    Type, Update, Value,
+    Type, Value,
 };
 use crate::lower::cpu::atomics;
 use crate::lower::cpu::counted::{Copies, Counted};
@@ -171,7 +170,6 @@ pub fn outline_all(
         .collect();
     let plan = atomics::check(device, &markers, &mut Vec::new());
     atomics::emit(device, &plan);
-    add_negated(device);
     let has_atomics = |shape: &Shape<'_>| {
         let code = shape.code.iter().flat_map(|block| block.instructions());
         code.into_iter().any(|one| {
@@ -211,23 +209,6 @@ pub fn outline_all(
     Ok(kernels)
 }
 
-/// Has numbers added at once where they are taken away, which devices cannot do.
-fn add_negated(device: &Module) {
-    let functions = device.functions().into_iter();
-    let code: Vec<_> = functions.flat_map(|one| one.instructions()).collect();
-    for one in code {
-        let is_relaxed = one.is_atomic_update() && one.releases_and_acquires() == (false, false);
-        if is_relaxed && one.atomic_operation() == Some(AtomicOp::FSub) {
-            let builder = Builder::before(device, one);
-            let by = builder.negate(one.operand(1));
-            let add = Update::LLVMAtomicRMWBinOpFAdd;
-            let old = builder.update(add, one.operand(0), by, one.alignment());
-            one.replace_all_uses_with(old);
-            one.erase();
-        }
-    }
-}
-
 /// Has what the work items of a block share lie in memory of the block's own.
 fn share<'d>(device: &'d Module, one: &ParallelLoop<'d>, number: usize, target: &GpuTarget) {
     const ALIGNMENT: u32 = 16;
@@ -247,25 +228,6 @@ fn share<'d>(device: &'d Module, one: &ParallelLoop<'d>, number: usize, target: 
         }
         variable.replace_all_uses_with(instead);
     }
-}
-
-/// Has all work items of the block wait for each other.
-fn meet<'d>(builder: &Builder<'d>, target: &GpuTarget) {
-    let module = builder.module();
-    let ty = module.function_type(module.void(), &[module.int(32)]);
-    let barrier = declared(module, target.barrier, ty);
-    builder.call(barrier, &[module.const_i32(0)]);
-}
-
-/// A number that the device knows, as one of 64 bits; below another one, where that is known.
-fn number<'d>(builder: &Builder<'d>, name: &str, end: Option<i64>) -> Value<'d> {
-    let module = builder.module();
-    let ty = module.function_type(module.int(32), &[]);
-    let number = builder.call(declared(module, name, ty), &[]);
-    if let Some((end, call)) = end.zip(number.as_instruction()) {
-        call.set_result_below(module, end);
-    }
-    builder.int_cast(number, module.int(64))
 }
 
 /// The value that an iterator has in an iteration of a number.
@@ -368,7 +330,7 @@ fn outline<'d>(
     let [start, done] = [(); 2].map(|()| function.append_block(device));
     let builder = Builder::at_end_like(device, start, like);
     for (counter, counted) in grid.iter().zip(&counted) {
-        let own = self::number(&builder, target.block[counter.axis], None);
+        let own = compile::number(&builder, target.block[counter.axis], None);
         let value = iterator(&builder, counter, counted, own);
         builder.store(value, *counted.variable);
     }

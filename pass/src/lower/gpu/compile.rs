@@ -3,13 +3,16 @@
 //! Guarantee: the module that the kernels are copies of stays as it is, and nothing comes to LLVM's back end that ends LLVM.
 //! Of what cannot be compiled it is said which kernel has it, where that is known.
 
+use okl_abi::AtomicOp;
 use okl_abi::gpu::parameter;
 
 use super::launch::Kernel;
 use super::target::GpuTarget;
 use super::{math, reach};
 use crate::diagnostic::user_name;
-use crate::llvm::{Function, Linkage, Machine, Module, OwnModule, Silence, Type};
+use crate::llvm::{
+    Builder, Function, Linkage, Machine, Module, OwnModule, Silence, Type, Update, Value,
+};
 
 /// Why there is no code.
 pub struct Failed {
@@ -17,6 +20,14 @@ pub struct Failed {
     pub which: Option<usize>,
     /// Why.
     pub why: String,
+}
+
+impl Failed {
+    /// The same where candidates have these numbers.
+    pub fn counted_so(self, numbers: &[usize]) -> Self {
+        let which = self.which.map(|which| numbers[which]);
+        Self { which, ..self }
+    }
 }
 
 /// That there is no code.
@@ -39,10 +50,9 @@ pub fn build<H>(
         return failed(None, &why);
     };
     let silence = Silence::begin(module);
-    let mut device = OwnModule::copy_with_lines(module);
-    // There are no exceptions on devices.
-    machine.run(&mut device, "function(lower-invoke)");
+    let mut device = copy(module, &machine);
     let mut outlined = outline(&device)?;
+    add_negated(&device);
     let mut kernels: Vec<_> = outlined.iter_mut().map(|(kernel, _)| kernel).collect();
     device.forget_processor();
     for kernel in &kernels {
@@ -113,6 +123,14 @@ pub fn build<H>(
     }
 }
 
+/// A copy of a module in which kernels can be made.
+pub fn copy(module: &Module, machine: &Machine) -> OwnModule {
+    let mut device = OwnModule::copy_with_lines(module);
+    // There are no exceptions on devices.
+    machine.run(&mut device, "function(lower-invoke)");
+    device
+}
+
 /// Checks that what is to be compiled has nothing that ends LLVM.
 fn look_at(device: &Module, kernels: &[&mut Kernel], target: &GpuTarget) -> Result<(), Failed> {
     if device.has_aliases() {
@@ -180,4 +198,40 @@ pub fn entry_name(function: Function<'_>, number: usize) -> String {
         .chars()
         .map(|one| if is_plain(one) { one } else { '_' });
     format!("okl_{}_{number}", name.collect::<String>())
+}
+
+/// Has numbers added at once where they are taken away, which devices cannot do.
+fn add_negated(device: &Module) {
+    let functions = device.functions().into_iter();
+    let code: Vec<_> = functions.flat_map(|one| one.instructions()).collect();
+    for one in code {
+        let is_relaxed = one.is_atomic_update() && one.releases_and_acquires() == (false, false);
+        if is_relaxed && one.atomic_operation() == Some(AtomicOp::FSub) {
+            let builder = Builder::before(device, one);
+            let by = builder.negate(one.operand(1));
+            let add = Update::LLVMAtomicRMWBinOpFAdd;
+            let old = builder.update(add, one.operand(0), by, one.alignment());
+            one.replace_all_uses_with(old);
+            one.erase();
+        }
+    }
+}
+
+/// Has all work items of the block wait for each other.
+pub fn meet<'d>(builder: &Builder<'d>, target: &GpuTarget) {
+    let module = builder.module();
+    let ty = module.function_type(module.void(), &[module.int(32)]);
+    let barrier = declared(module, target.barrier, ty);
+    builder.call(barrier, &[module.const_i32(0)]);
+}
+
+/// A number that the device knows, as one of 64 bits; below another one, where that is known.
+pub fn number<'d>(builder: &Builder<'d>, name: &str, end: Option<i64>) -> Value<'d> {
+    let module = builder.module();
+    let ty = module.function_type(module.int(32), &[]);
+    let number = builder.call(declared(module, name, ty), &[]);
+    if let Some((end, call)) = end.zip(number.as_instruction()) {
+        call.set_result_below(module, end);
+    }
+    builder.int_cast(number, module.int(64))
 }

@@ -4,7 +4,7 @@
 
 use okl_abi::gpu::{DeviceKernel, DeviceParameter, Image as Record};
 
-use super::{Going, Host, Image, Plan, blocks};
+use super::{Going, Host, Image, Plan, blocks, range};
 use crate::diagnostic::{Site, user_name};
 use crate::llvm::{Global, Linkage, Module, Value};
 use crate::marks::LOWERED_KERNEL;
@@ -44,6 +44,11 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> bool {
                 LOWERED_KERNEL.put_on(module, nest.function);
                 "the blocks of this @outer loop run on a device, where there is one"
             }
+            Host::Range(fork) => {
+                range::launch(module, fork, record, plan.has_cpu);
+                range::mark(module, fork);
+                "the loop of this region runs on a device, where there is one"
+            }
         };
         going.site.instruction().remark("Device", what, false);
     }
@@ -54,7 +59,11 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> bool {
 pub fn finish(plan: &Plan<'_>) {
     if !plan.has_cpu {
         for going in &plan.going {
-            going.function().remove_unreachable_blocks();
+            match &going.host {
+                Host::Blocks(nest) => nest.function.remove_unreachable_blocks(),
+                // Threads are there where nothing says how often the loop runs.
+                Host::Range(_) => {}
+            }
         }
     }
 }

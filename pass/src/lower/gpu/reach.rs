@@ -116,7 +116,8 @@ fn reached(function: Function<'_>) -> Vec<Block<'_>> {
     found
 }
 
-fn instruction<'m>(module: &Module, one: Instruction<'m>) -> Result<(), String> {
+/// The same of an instruction.
+pub fn instruction<'m>(module: &Module, one: Instruction<'m>) -> Result<(), String> {
     if is_harmless(one) {
         return Ok(());
     }
