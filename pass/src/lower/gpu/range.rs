@@ -28,16 +28,22 @@ use crate::analysis::waiting;
 use crate::diagnostic::place;
 use crate::ir::{Body, Code as Spans, ParallelLoop, Part, Region, Space, Team};
 use crate::llvm::{
-    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Linkage, Module,
-    Opcode, Passes, Value,
+    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Linkage, Module, Opcode,
+    Passes, Value,
 };
 use crate::marks::ON_DEVICE;
 use crate::recognise;
 use reduce::Combined;
 use uniform::{Evaluated, Uniform};
 
-/// Work items of a block.
-pub const ITEMS: i64 = 256;
+/// Work items of a block, where they combine values of so many bytes.
+fn items_of(bytes: i64) -> i64 {
+    match bytes {
+        ..=192 => 256,
+        ..=384 => 128,
+        _ => 64,
+    }
+}
 
 /// A region that may go to a device.
 pub struct Candidate<'a, 'm> {
@@ -233,13 +239,20 @@ pub fn outline(
         return why(Some(waits.at), "it waits for other iterations");
     }
     let uniform = Uniform::of(device, body, &candidate.alone, Some(spans));
-    outside_is_private(&uniform, one, spans)?;
+    let meets = calls(body).into_iter();
+    let mut meets = meets.filter(|call| effects(*call).has(Effects::BARRIER));
+    let site = one.site.instruction();
+    if let Some(early) = meets.find(|call| !uniform.code.is_before(site, call.instruction())) {
+        let told = "its threads meet in front of the loop";
+        return why(Some(early.instruction()), told);
+    }
     let ends = uniform.code.function().instructions();
     let ends: Vec<_> = ends
         .into_iter()
         .filter(|at| is_end(*at, one.site))
         .collect();
     let is_behind = |at| ends.iter().any(|end| uniform.code.is_before(*end, at));
+    outside_is_private(&uniform, one, spans, &is_behind)?;
     reduce::check(device, body, &|at| spans.has(at), &is_behind)?;
     let last = extent.last.and_then(|last| uniform.evaluated(last));
     let last = last.map(|last| (last, extent.width, extent.signed));
@@ -270,6 +283,7 @@ pub fn outline(
     let long = device.int(64);
     let items = builder.load(long, slot(long));
     placeholders.push((items, Passed::Items));
+    let in_block = items_of(combined.as_ref().map_or(0, |combined| combined.bytes));
     let results = combined
         .as_ref()
         .map(|_| builder.load(device.pointer(), slot(device.pointer())));
@@ -277,9 +291,9 @@ pub fn outline(
     let builder = Builder::before(device, first);
     let index = builder.alloca(long, 8);
     let block = number(&builder, target.block[0], None);
-    let item = number(&builder, target.item[0], Some(ITEMS));
+    let item = number(&builder, target.item[0], Some(in_block));
     let own = builder.sum(
-        builder.binary(Opcode::LLVMMul, block, device.const_i64(ITEMS)),
+        builder.binary(Opcode::LLVMMul, block, device.const_i64(in_block)),
         item,
     );
     if let Some((combined, results)) = combined.as_ref().zip(results) {
@@ -420,6 +434,7 @@ fn outside_is_private<'d>(
     uniform: &Uniform<'d>,
     one: &ParallelLoop<'d>,
     spans: &Spans<'d>,
+    is_behind: &dyn Fn(Instruction<'d>) -> bool,
 ) -> Result<(), Why> {
     let code = &uniform.code;
     let last = runtime::argument(one.site, "last");
@@ -471,6 +486,21 @@ fn outside_is_private<'d>(
                 Some(at),
                 "outside of the loop each thread changes what others see",
             );
+        }
+        let is_of_last = || {
+            of_last
+                .iter()
+                .any(|(to, _)| code.dominates(*to, at.block()))
+        };
+        let reads = match at.opcode() {
+            Opcode::LLVMLoad => Some(at.operand(0)),
+            _ => None,
+        };
+        let is_shared =
+            reads.is_some_and(|from| from.underlying_object().as_op(Opcode::LLVMAlloca).is_none());
+        if is_shared && !spans.has(at) && is_behind(at) && !is_of_last() {
+            let told = "behind the loop each thread looks at what others changed";
+            return why(Some(at), told);
         }
     }
     Ok(())
@@ -831,7 +861,11 @@ fn kernel<'d>(
     let kernel = Kernel {
         entry,
         parameters,
-        items: Some([ITEMS, 1, 1]),
+        items: Some([
+            items_of(combined.map_or(0, |combined| combined.bytes)),
+            1,
+            1,
+        ]),
     };
     Ok((kernel, all))
 }

@@ -2,7 +2,7 @@
 
 use okl_abi::gpu::f;
 
-use super::{Fork, ITEMS, Passed};
+use super::{Fork, Passed, items_of};
 use crate::llvm::{Builder, Comparison, Global, IntPredicate, Linkage, Module, Opcode, Value};
 use crate::lower::runtime_call::declare;
 
@@ -83,14 +83,15 @@ pub fn launch<'m>(module: &'m Module, fork: &Fork<'m>, record: Global<'m>, has_c
     builder.go_if(all.expect("there is one"), launches, threads);
 
     let builder = Builder::at_end_like(module, launches, at);
+    let in_block = items_of(does.combined.as_ref().map_or(0, |combined| combined.bytes));
     let most = match does.combined {
         Some(_) => MOST_BLOCKS_WITH_RESULTS,
         None => MOST_BLOCKS,
     };
     let blocks = match count {
         Some(count) => {
-            let more = builder.binary(Opcode::LLVMAdd, count, module.const_i64(ITEMS - 1));
-            let blocks = builder.binary(Opcode::LLVMSDiv, more, module.const_i64(ITEMS));
+            let more = builder.binary(Opcode::LLVMAdd, count, module.const_i64(in_block - 1));
+            let blocks = builder.binary(Opcode::LLVMSDiv, more, module.const_i64(in_block));
             builder.least(blocks, module.const_i64(most))
         }
         None => module.const_i64(BLOCKS_IF_UNKNOWN),
@@ -105,7 +106,7 @@ pub fn launch<'m>(module: &'m Module, fork: &Fork<'m>, record: Global<'m>, has_c
     };
     let one = module.const_i64(1);
     let sizes = array(&[blocks, one, one]);
-    let items = array(&[module.const_i64(ITEMS), one, one]);
+    let items = array(&[module.const_i64(in_block), one, one]);
     let results = does.combined.as_ref().map(|combined| {
         let bytes = combined.bytes * MOST_BLOCKS_WITH_RESULTS;
         entry.alloca(module.array(module.int(8), bytes as u64), 16)
@@ -115,7 +116,7 @@ pub fn launch<'m>(module: &'m Module, fork: &Fork<'m>, record: Global<'m>, has_c
     for (number, one) in does.passed.iter().enumerate() {
         let value = match one {
             Passed::Value(value) => value.emit(&builder, &fork.captures),
-            Passed::Items => builder.binary(Opcode::LLVMMul, blocks, module.const_i64(ITEMS)),
+            Passed::Items => builder.binary(Opcode::LLVMMul, blocks, module.const_i64(in_block)),
             Passed::Results => results.expect("there are some"),
         };
         let ty = value.ty();

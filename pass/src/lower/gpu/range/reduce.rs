@@ -4,7 +4,7 @@
 use okl_abi::Effects;
 
 use super::uniform::{Evaluated, Uniform};
-use super::{ITEMS, Why, calls, why, written};
+use super::{Why, calls, items_of, why, written};
 use crate::analysis::runtime;
 use crate::analysis::variables::is_harmless;
 use crate::llvm::{
@@ -25,7 +25,7 @@ pub struct Combined {
 }
 
 /// Bytes of what is combined, at most: work items have so many each in their block's memory.
-const MOST_BYTES: i64 = 128;
+const MOST_BYTES: i64 = 768;
 
 const NOT_UNDERSTOOD: &str = "it combines values in a way that is not understood";
 
@@ -60,9 +60,13 @@ pub fn find<'d>(device: &'d Module, uniform: &Uniform<'d>) -> Result<Option<Comb
     let mut placed = Vec::new();
     for (one, target) in privates.iter().zip(targets) {
         let ty = one.allocated_type().expect("a stack variable");
+        let align = i64::from(one.stack_alignment().max(8));
+        bytes = (bytes + align - 1) / align * align;
         placed.push((target, bytes));
-        bytes += (device.size_of(ty) as i64 + 15) & !15;
+        bytes += device.size_of(ty) as i64;
     }
+    // One block's lie behind the other's.
+    bytes = (bytes + 15) / 16 * 16;
     if bytes > MOST_BYTES {
         return why(Some(at), "it combines values of too many bytes");
     }
@@ -291,18 +295,19 @@ pub fn emit<'d>(
     let at = call.instruction();
     let privates = privates(device, call)?;
     let combine = device.function(&combined.combine).expect("it is there");
+    let items = items_of(combined.bytes);
     let shared: Vec<_> = privates
         .iter()
         .enumerate()
         .map(|(number, one)| {
             let ty = one.allocated_type().expect("a stack variable");
-            let array = device.array(ty, ITEMS as u64);
+            let array = device.array(ty, items as u64);
             let name = format!("okl_combined_{which}_{number}");
             let align = one.stack_alignment().max(16);
             (
                 device.add_in_space(&name, array, target.shared_space, align),
                 ty,
-                one.stack_alignment(),
+                device.align_of(ty),
             )
         })
         .collect();
@@ -328,7 +333,7 @@ pub fn emit<'d>(
         does(&builder);
         builder.go(rest);
     };
-    let mut apart = ITEMS / 2;
+    let mut apart = items / 2;
     while apart > 0 {
         under(apart, &|builder| {
             for (number, (shared, ty, _)) in shared.iter().enumerate() {
