@@ -230,6 +230,12 @@ pub const LOWERED_KERNEL: Mark = Mark {
     value: "lowered",
 };
 
+/// The region that the function is the body of runs on a device, where there is one.
+pub const ON_DEVICE: Mark = Mark {
+    name: "okl-on-device",
+    value: "",
+};
+
 /// The option of loops over work items.
 const ITEMS: &str = "okl.items";
 

@@ -151,11 +151,20 @@ impl<'m> Lowering<'m> {
         let mut devices = gpu::Plan::default();
         if !targets.is_empty() && mistakes.is_empty() {
             let has_cpu = plans.loops.has_cpu();
-            let told = match has_cpu {
-                true => &mut stays,
-                false => &mut mistakes,
+            let asked = gpu::Asked {
+                loops: &loops,
+                regions: match plans.regions.devices().next() {
+                    Some(_) => &found.regions,
+                    None => &[],
+                },
             };
-            devices = gpu::check(module, &loops, &targets, has_cpu, told);
+            let (plan, told) = gpu::check(module, asked, &targets, has_cpu);
+            devices = plan;
+            match has_cpu {
+                true => stays.extend(told.loops),
+                false => mistakes.extend(told.loops),
+            }
+            stays.extend(told.regions);
             // Loops over sets are run by threads.
             loops.retain(|one| has_cpu || one.region().is_none());
         }
@@ -244,8 +253,9 @@ impl<'m> Lowering<'m> {
         match &self.regions {
             Regions::Keep(regions, why) => {
                 let why = why.map(|why| format!(": {why}")).unwrap_or_default();
-                for one in regions {
-                    print(one.origin, one.site, &plans.regions, &why);
+                let plan = plans.regions.on_the_processor();
+                for one in regions.iter().filter(|one| !self.devices.has(one.site)) {
+                    print(one.origin, one.site, &plan, &why);
                 }
             }
             Regions::Share(plan) => {

@@ -67,7 +67,7 @@ pub struct Plans {
 
 impl Plans {
     /// As the user asked, or as front ends have it: regions go to the ranks of an MPI job, unless they keep their
-    /// threads. Devices run loops.
+    /// threads. Devices run what ranks do not share.
     pub fn of(options: &Options, found: &Found<'_>) -> Self {
         let asked = options.plan.as_ref();
         let regions = match (found.keeps_threads, asked) {
@@ -81,7 +81,10 @@ impl Plans {
                     unless_asked: true, ..
                 }),
                 Some(asked),
-            ) => asked.on_the_processor(),
+            ) => match asked.distribute {
+                true => asked.on_the_processor(),
+                false => asked.clone(),
+            },
             (Some(_), _) => Plan::local(),
         };
         let loops = asked.filter(|asked| !asked.distribute).cloned();

@@ -1,6 +1,7 @@
 //! Loops on a device: what front ends found becomes kernels, and the host launches these.
 //!
-//! What can become one is a candidate, of a kind: a loop over blocks of work items ([`blocks`]), or over a set ([`sets`]). The kernels of all
+//! What can become one is a candidate, of a kind: a loop over blocks of work items ([`blocks`]), or over a set ([`sets`]), or
+//! a region whose threads share one loop ([`range`]). The kernels of all
 //! candidates are made in a copy of the module, and compiled, while it is looked at what can be lowered ([`compile`]): what a
 //! device has no code for is seen there, and then the module stays as it is. What is left to emit are the code, as data, and
 //! the launches ([`launch`]). What a device cannot do is looked for before, so that the user is told of its line ([`reach`]),
@@ -14,14 +15,15 @@ mod compile;
 mod launch;
 mod link;
 mod math;
+mod range;
 mod reach;
 mod sets;
 mod shape;
 pub mod target;
 
 use crate::diagnostic::{Declined, Site};
-use crate::ir::{Origin, ParallelLoop, Space};
-use crate::llvm::{Call, Function, Module};
+use crate::ir::{Origin, ParallelLoop, Region, Space};
+use crate::llvm::{Call, Function, Instruction, Machine, Module, Silence};
 
 use compile::Failed;
 use launch::Kernel;
@@ -48,6 +50,7 @@ enum Host<'m> {
     Blocks(blocks::Nest<'m>),
     /// The run time launches it: what it is passed.
     Sets(Function<'m>, Vec<sets::Passed>),
+    Range(range::Fork<'m>),
 }
 
 /// Code for a kind of device.
@@ -62,47 +65,79 @@ enum Candidate<'a, 'm> {
     Blocks(blocks::Candidate<'a, 'm>),
     /// It runs a body for each element of a set.
     Sets(sets::Candidate<'a, 'm>),
+    /// Its threads share a loop.
+    Range(range::Candidate<'a, 'm>),
 }
 
 /// What the host passes to a kernel.
 enum Passed {
     Blocks(Vec<blocks::Passed>),
     Sets(Vec<sets::Passed>),
+    Range(range::Hosted),
 }
 
-/// Which loops go to devices of these kinds. What cannot go there is added to `declined`.
+/// What may go to devices.
+pub struct Asked<'a, 'm> {
+    /// Loops outside regions.
+    pub loops: &'a [ParallelLoop<'m>],
+    /// Regions.
+    pub regions: &'a [Region<'m>],
+}
+
+/// What cannot go there.
+#[derive(Default)]
+pub struct Stays<'m> {
+    /// Loops outside regions.
+    pub loops: Vec<Declined<'m>>,
+    /// Regions, which their threads run.
+    pub regions: Vec<Declined<'m>>,
+}
+
+/// Which loops and regions go to devices of these kinds.
 pub fn check<'m>(
     module: &'m Module,
-    loops: &[ParallelLoop<'m>],
+    asked: Asked<'_, 'm>,
     targets: &[&'static GpuTarget],
     has_cpu: bool,
-    declined: &mut Vec<Declined<'m>>,
-) -> Plan<'m> {
-    let mut decline = |site: Site<'m>, why: &str| {
-        let instead = match has_cpu {
-            true => ", so the processor runs it",
-            false => "",
+) -> (Plan<'m>, Stays<'m>) {
+    let mut stays = Stays::default();
+    let mut decline = |is_region: bool, site: Site<'m>, why: &str| {
+        let (list, instead) = match (is_region, has_cpu) {
+            (true, _) => (&mut stays.regions, ", so threads run it"),
+            (_, true) => (&mut stays.loops, ", so the processor runs it"),
+            _ => (&mut stays.loops, ""),
         };
-        declined.push(Declined {
+        list.push(Declined {
             site,
             reason: format!("this cannot run on a device{instead}: {why}"),
         });
     };
-    let blocks = loops.iter().filter(|one| one.region().is_some());
+    let blocks = asked.loops.iter().filter(|one| one.region().is_some());
     let mut candidates = Vec::new();
     for (number, one) in blocks.enumerate() {
         match blocks::Candidate::of(module, number, one, targets) {
             Ok(found) => candidates.push(Candidate::Blocks(found)),
-            Err((at, why)) => decline(Site::Instruction(at), &why),
+            Err((at, why)) => decline(false, Site::Instruction(at), &why),
         }
     }
-    let sets = loops
+    for (one, found) in regions(module, asked.regions, targets) {
+        match found {
+            Ok(found) => candidates.push(Candidate::Range(found)),
+            Err(range::Why { why, place }) => {
+                let at = place.and_then(|place| stands_at(module, one, &place));
+                let at = at.unwrap_or(one.site.instruction());
+                decline(true, Site::Instruction(at), &why);
+            }
+        }
+    }
+    let sets = asked
+        .loops
         .iter()
         .filter(|one| matches!(one.space, Space::Set { .. }));
     for one in sets {
         match sets::Candidate::of(module, one) {
             Ok(found) => candidates.push(Candidate::Sets(found)),
-            Err((at, why)) => decline(Site::Instruction(at), &why),
+            Err((at, why)) => decline(false, Site::Instruction(at), &why),
         }
     }
     let mut images = Vec::new();
@@ -125,10 +160,14 @@ pub fn check<'m>(
                 // All of them have the same entries, whatever they are compiled for.
                 let gone: Vec<_> = match which {
                     Some(which) => vec![candidates.remove(which)],
-                    None => std::mem::take(&mut candidates),
+                    None => fail_alone(module, &mut candidates, target),
                 };
                 for one in gone {
-                    decline(Site::Instruction(one.site().instruction()), &why);
+                    decline(
+                        one.is_region(),
+                        Site::Instruction(one.site().instruction()),
+                        &why,
+                    );
                 }
                 images.clear();
                 rest = targets.iter();
@@ -146,13 +185,84 @@ pub fn check<'m>(
             (Candidate::Sets(one), Passed::Sets(passed)) => {
                 Host::Sets(one.one.kernel().expect("it was looked at"), passed)
             }
-            _ => unreachable!("kernels are of their candidates"),
+            (Candidate::Range(one), Passed::Range(does)) => Host::Range(one.fork(does)),
+            _ => unreachable!("each has its own kernel"),
         },
     });
-    Plan {
+    let plan = Plan {
         going: going.collect(),
         images,
         has_cpu,
+    };
+    (plan, stays)
+}
+
+/// Those regions of which a device's compiler may be asked, and why the others may not.
+fn regions<'a, 'm>(
+    module: &'m Module,
+    all: &'a [Region<'m>],
+    targets: &[&'static GpuTarget],
+) -> Vec<(&'a Region<'m>, Result<range::Candidate<'a, 'm>, range::Why>)> {
+    let target = targets.first().filter(|_| !all.is_empty());
+    let Some((target, machine)) = target.and_then(|one| Some((*one, Machine::of(&one.processor)?)))
+    else {
+        return Vec::new();
+    };
+    let _nobody_is_told = Silence::begin(module);
+    let probe = compile::copy(module, &machine);
+    let mut found = Vec::new();
+    for (which, one) in all.iter().enumerate() {
+        if range::is_done(one) {
+            continue;
+        }
+        let of_it = range::Candidate::of(one).and_then(|candidate| {
+            range::outline(&probe, &candidate, which, target)?;
+            Ok(candidate)
+        });
+        found.push((one, of_it));
+    }
+    found
+}
+
+/// The first instruction of a line, in a region or what it calls.
+fn stands_at<'m>(
+    module: &'m Module,
+    region: &Region<'m>,
+    place: &(String, u32),
+) -> Option<Instruction<'m>> {
+    let is_there = |one: &Instruction<'m>| crate::diagnostic::place(*one).as_ref() == Some(place);
+    let in_body = region.body.instructions().into_iter().find(is_there);
+    let functions = module.functions().into_iter();
+    let mut others = functions
+        .filter(|one| !one.is_declaration())
+        .flat_map(|one| one.instructions());
+    in_body.or_else(|| others.find(is_there))
+}
+
+/// Takes out those that cannot be compiled by themselves; all of them where each of them can.
+fn fail_alone<'a, 'm>(
+    module: &'m Module,
+    candidates: &mut Vec<Candidate<'a, 'm>>,
+    target: &'static GpuTarget,
+) -> Vec<Candidate<'a, 'm>> {
+    let mut gone = Vec::new();
+    let mut kept = Vec::new();
+    for one in std::mem::take(candidates) {
+        let alone = [one];
+        let is_built =
+            compile::build(module, target, |device| outline(device, &alone, target)).is_ok();
+        let [one] = alone;
+        match is_built {
+            true => kept.push(one),
+            false => gone.push(one),
+        }
+    }
+    match gone.is_empty() {
+        true => kept,
+        false => {
+            *candidates = kept;
+            gone
+        }
     }
 }
 
@@ -162,28 +272,35 @@ fn outline(
     candidates: &[Candidate<'_, '_>],
     target: &'static GpuTarget,
 ) -> Result<Vec<(Kernel, Passed)>, Failed> {
-    let (mut blocks, mut sets) = (Vec::new(), Vec::new());
+    let (mut blocks, mut sets, mut ranges) = (Vec::new(), Vec::new(), Vec::new());
     for (which, one) in candidates.iter().enumerate() {
         match one {
             Candidate::Blocks(one) => blocks.push((which, one)),
             Candidate::Sets(one) => sets.push((which, one)),
+            Candidate::Range(one) => ranges.push((which, one)),
         }
     }
-    // A kind knows its own candidates by their numbers.
-    let of_kind = |failed: Failed, numbers: &dyn Fn(usize) -> usize| Failed {
-        which: failed.which.map(numbers),
-        ..failed
-    };
-    let list: Vec<_> = blocks.iter().map(|(_, one)| *one).collect();
-    let made = blocks::outline_all(device, &list, target)
-        .map_err(|failed| of_kind(failed, &|at| blocks[at].0))?;
-    let made = made.into_iter().zip(&blocks);
-    let mut all: Vec<_> = made
-        .map(|((kernel, passed), (which, _))| (*which, (kernel, Passed::Blocks(passed))))
-        .collect();
+    let mut all = Vec::new();
+    if !blocks.is_empty() {
+        let (numbers, list): (Vec<_>, Vec<_>) = blocks.into_iter().unzip();
+        let made = blocks::outline_all(device, &list, target);
+        let made = made
+            .map_err(|failed| failed.counted_so(&numbers))?
+            .into_iter();
+        let made = made.map(|(kernel, passed)| (kernel, Passed::Blocks(passed)));
+        all.extend(numbers.into_iter().zip(made));
+    }
+    if !ranges.is_empty() {
+        let (numbers, list): (Vec<_>, Vec<_>) = ranges.into_iter().unzip();
+        let made = range::outline_all(device, &list, target);
+        let made = made
+            .map_err(|failed| failed.counted_so(&numbers))?
+            .into_iter();
+        let made = made.map(|(kernel, does)| (kernel, Passed::Range(does)));
+        all.extend(numbers.into_iter().zip(made));
+    }
     for (which, one) in sets {
-        let made = sets::outline(device, one.one, which, target);
-        match made {
+        match sets::outline(device, one.one, which, target) {
             Ok((kernel, passed)) => all.push((which, (kernel, Passed::Sets(passed)))),
             Err(why) => return compile::failed(Some(which), &why),
         }
@@ -197,6 +314,7 @@ impl<'m> Candidate<'_, 'm> {
         match self {
             Self::Blocks(one) => one.one.origin,
             Self::Sets(one) => one.one.origin,
+            Self::Range(one) => one.region.origin,
         }
     }
 
@@ -205,6 +323,14 @@ impl<'m> Candidate<'_, 'm> {
         match self {
             Self::Blocks(one) => one.one.site,
             Self::Sets(one) => one.one.site,
+            Self::Range(one) => one.region.site,
+        }
+    }
+
+    fn is_region(&self) -> bool {
+        match self {
+            Self::Blocks(_) | Self::Sets(_) => false,
+            Self::Range(_) => true,
         }
     }
 }
@@ -215,6 +341,7 @@ impl<'m> Going<'m> {
         match &self.host {
             Host::Blocks(nest) => nest.function,
             Host::Sets(kernel, _) => *kernel,
+            Host::Range(fork) => fork.site.instruction().function(),
         }
     }
 }

@@ -84,6 +84,9 @@ pub mod parameter {
     pub const READ: i64 = 2;
     /// It may be written.
     pub const WRITTEN: i64 = 4;
+    /// It is an address of the program's where each block leaves as many bytes as `size` says, one block's behind the
+    /// other's: what is there before the kernel does not see.
+    pub const RESULTS: i64 = 8;
 }
 
 #[cfg(test)]

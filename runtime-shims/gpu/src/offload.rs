@@ -85,7 +85,10 @@ impl Values {
             starts: Vec::new(),
         };
         for (at, parameter) in parameters.iter().enumerate() {
-            let bytes = usize::try_from(parameter.size).unwrap_or(0);
+            let bytes = match parameter.kind & parameter::RESULTS {
+                0 => usize::try_from(parameter.size).unwrap_or(0),
+                _ => size_of::<usize>(),
+            };
             // Numbers of 16 bytes are aligned as their type is.
             all.words.resize(all.words.len().next_multiple_of(2), 0);
             let start = all.words.len();
@@ -482,6 +485,17 @@ impl Offload {
                 }
             }
         }
+        let mut results = Vec::new();
+        for (at, parameter) in kernel.parameters.iter().enumerate() {
+            if parameter.kind & parameter::RESULTS != 0 {
+                let each = usize::try_from(parameter.size).unwrap_or(0);
+                let count: usize = blocks.iter().map(|count| *count as usize).product();
+                let bytes = each * count;
+                let room = self.room(doing, bytes)?;
+                results.push((values.address(at), bytes, room));
+                values.set(at, room.1);
+            }
+        }
         let mut addresses = BTreeMap::new();
         if let Some(mirrors) = &mut self.mirrors {
             mirrors.begin();
@@ -535,6 +549,15 @@ impl Offload {
             );
         }
         self.run(doing, number, blocks, items, &mut values)?;
+        for (address, bytes, room) in results {
+            let to = std::ptr::with_exposed_provenance_mut(address);
+            // SAFETY: the program has room for as many bytes there.
+            let copied = unsafe { (self.device).download(to, room.1, bytes) };
+            self.check(doing, copied)?;
+            let down = bytes as u64;
+            self.moved(number, Moved { up: 0, down });
+            self.spare.push(room);
+        }
         for copy in copies {
             if copy.writes {
                 let old = &copy.contents;

@@ -10,7 +10,6 @@ mod host;
 
 pub use host::launch;
 
-use okl_abi::AtomicOp;
 use okl_abi::gpu::parameter;
 
 use super::asked::{self, meet, number};
@@ -24,7 +23,7 @@ use crate::analysis::variables::is_harmless;
 use crate::ir::{Counter, LocalKind, ParallelLoop};
 use crate::llvm::{
     Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Linkage, Module, Opcode,
-    Type, Update, Value,
+    Type, Value,
 };
 use crate::lower::cpu::atomics;
 use crate::lower::cpu::counted::{Copies, Counted};
@@ -175,7 +174,6 @@ pub fn outline_all(
         .collect();
     let plan = atomics::check(device, &markers, &mut Vec::new());
     atomics::emit(device, &plan);
-    add_negated(device);
     let has_atomics = |shape: &Shape<'_>| {
         let code = shape.code.iter().flat_map(|block| block.instructions());
         code.into_iter().any(|one| {
@@ -213,23 +211,6 @@ pub fn outline_all(
         }
     }
     Ok(kernels)
-}
-
-/// Has numbers added at once where they are taken away, which devices cannot do.
-fn add_negated(device: &Module) {
-    let functions = device.functions().into_iter();
-    let code: Vec<_> = functions.flat_map(|one| one.instructions()).collect();
-    for one in code {
-        let is_relaxed = one.is_atomic_update() && one.releases_and_acquires() == (false, false);
-        if is_relaxed && one.atomic_operation() == Some(AtomicOp::FSub) {
-            let builder = Builder::before(device, one);
-            let by = builder.negate(one.operand(1));
-            let add = Update::LLVMAtomicRMWBinOpFAdd;
-            let old = builder.update(add, one.operand(0), by, one.alignment());
-            one.replace_all_uses_with(old);
-            one.erase();
-        }
-    }
 }
 
 /// Has what the work items of a block share lie in memory of the block's own.

@@ -3,13 +3,14 @@
 //! Guarantee: the module that the kernels are copies of stays as it is, and nothing comes to LLVM's back end that ends LLVM.
 //! Of what cannot be compiled it is said which kernel has it, where that is known.
 
+use okl_abi::AtomicOp;
 use okl_abi::gpu::parameter;
 
 use super::launch::Kernel;
 use super::target::{Bound, Code, GpuTarget};
 use super::{link, math, reach};
 use crate::diagnostic::user_name;
-use crate::llvm::{Function, Linkage, Machine, Module, OwnModule, Silence, Type};
+use crate::llvm::{Builder, Function, Linkage, Machine, Module, OwnModule, Silence, Type, Update};
 
 /// Why there is no code.
 pub struct Failed {
@@ -17,6 +18,14 @@ pub struct Failed {
     pub which: Option<usize>,
     /// Why.
     pub why: String,
+}
+
+impl Failed {
+    /// The same where candidates have these numbers.
+    pub fn counted_so(self, numbers: &[usize]) -> Self {
+        let which = self.which.map(|which| numbers[which]);
+        Self { which, ..self }
+    }
 }
 
 /// That there is no code.
@@ -39,10 +48,9 @@ pub fn build<H>(
         return failed(None, &why);
     };
     let silence = Silence::begin(module);
-    let mut device = OwnModule::copy_with_lines(module);
-    // There are no exceptions on devices.
-    machine.run(&mut device, "function(lower-invoke)");
+    let mut device = copy(module, &machine);
     let mut outlined = outline(&device)?;
+    add_negated(&device);
     let mut kernels: Vec<_> = outlined.iter_mut().map(|(kernel, _)| kernel).collect();
     device.forget_processor();
     for kernel in &kernels {
@@ -193,6 +201,14 @@ fn optimise(machine: &Machine, device: &mut OwnModule, target: &GpuTarget) {
     }
 }
 
+/// A copy of a module in which kernels can be made.
+pub fn copy(module: &Module, machine: &Machine) -> OwnModule {
+    let mut device = OwnModule::copy_with_lines(module);
+    // There are no exceptions on devices.
+    machine.run(&mut device, "function(lower-invoke)");
+    device
+}
+
 /// Checks that what is to be compiled has nothing that ends LLVM.
 fn look_at(device: &Module, kernels: &[&mut Kernel], target: &GpuTarget) -> Result<(), Failed> {
     if device.has_aliases() {
@@ -265,4 +281,21 @@ pub fn entry_name(function: Function<'_>, number: usize) -> String {
         .chars()
         .map(|one| if is_plain(one) { one } else { '_' });
     format!("okl_{}_{number}", name.collect::<String>())
+}
+
+/// Has numbers added at once where they are taken away, which devices cannot do.
+fn add_negated(device: &Module) {
+    let functions = device.functions().into_iter();
+    let code: Vec<_> = functions.flat_map(|one| one.instructions()).collect();
+    for one in code {
+        let is_relaxed = one.is_atomic_update() && one.releases_and_acquires() == (false, false);
+        if is_relaxed && one.atomic_operation() == Some(AtomicOp::FSub) {
+            let builder = Builder::before(device, one);
+            let by = builder.negate(one.operand(1));
+            let add = Update::LLVMAtomicRMWBinOpFAdd;
+            let old = builder.update(add, one.operand(0), by, one.alignment());
+            one.replace_all_uses_with(old);
+            one.erase();
+        }
+    }
 }

@@ -4,7 +4,7 @@
 
 use okl_abi::gpu::{DeviceKernel, DeviceParameter, Image as Record};
 
-use super::{Going, Host, Image, Plan, blocks, sets};
+use super::{Going, Host, Image, Plan, blocks, range, sets};
 use crate::diagnostic::{Site, user_name};
 use crate::llvm::{Call, Global, Linkage, Module, Value};
 use crate::marks::LOWERED_KERNEL;
@@ -52,6 +52,11 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Vec<(Call<'m>, Value<'m>
                 told.push((going.site, record));
                 "the elements of this loop run on a device, where there is one"
             }
+            Host::Range(fork) => {
+                range::launch(module, fork, record, plan.has_cpu);
+                range::mark(module, fork);
+                "the loop of this region runs on a device, where there is one"
+            }
         };
         going.site.instruction().remark("Device", what, false);
     }
@@ -62,8 +67,10 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Vec<(Call<'m>, Value<'m>
 pub fn finish(plan: &Plan<'_>) {
     if !plan.has_cpu {
         for going in &plan.going {
-            if let Host::Blocks(nest) = &going.host {
-                nest.function.remove_unreachable_blocks();
+            match &going.host {
+                Host::Blocks(nest) => nest.function.remove_unreachable_blocks(),
+                // Others are there where nothing says how often the loop runs.
+                Host::Range(_) | Host::Sets(..) => {}
             }
         }
     }
@@ -126,7 +133,7 @@ fn record<'m>(
             let name = user_name(going.function());
             // What a body is passed the loop says.
             let end = match &going.host {
-                Host::Blocks(_) => None,
+                Host::Blocks(_) | Host::Range(_) => None,
                 Host::Sets(..) => name.find('('),
             };
             text(module, &name[..end.unwrap_or(name.len())])

@@ -130,7 +130,8 @@ fn reached(function: Function<'_>) -> Vec<Block<'_>> {
     found
 }
 
-fn instruction<'m>(
+/// The same of an instruction.
+pub fn instruction<'m>(
     module: &Module,
     one: Instruction<'m>,
     variables: Variables,

@@ -10,7 +10,8 @@ use std::collections::HashMap;
 use okl_abi::gpu::parameter;
 use okl_abi::op2::{DeviceLoop, DeviceValue, device as what};
 
-use super::compile::{declared, entry_name};
+use super::asked::{meet, number};
+use super::compile::entry_name;
 use super::launch::{Kernel, Parameter as Given};
 use super::reach::{self, Variables};
 use super::shape::Wrong;
@@ -416,17 +417,6 @@ struct Writer<'d> {
 }
 
 impl<'d> Writer<'d> {
-    /// A number that the device knows, of 64 bits.
-    fn known(&self, builder: &Builder<'d>, name: &str, below: Option<i64>) -> Value<'d> {
-        let module = self.device;
-        let ty = module.function_type(module.int(32), &[]);
-        let number = builder.call(declared(module, name, ty), &[]);
-        if let Some((end, call)) = below.zip(number.as_instruction()) {
-            call.set_result_below(module, end);
-        }
-        builder.int_cast(number, module.int(64))
-    }
-
     /// An address of the device's memory as one like others.
     fn address(&self, builder: &Builder<'d>, at: usize) -> Value<'d> {
         let pointer = self.device.pointer();
@@ -443,8 +433,8 @@ impl<'d> Writer<'d> {
             builder
         };
         let builder = at(start);
-        let item = self.known(&builder, self.target.item[0], Some(BLOCK));
-        let block = self.known(&builder, self.target.block[0], None);
+        let item = number(&builder, &self.target.item, 0, Some(BLOCK));
+        let block = number(&builder, &self.target.block, 0, None);
         let before = builder.multiply(block, module.const_i64(BLOCK));
         let first = builder.sign_extend(self.given[from], long);
         let position = builder.sum(builder.sum(first, before), item);
@@ -573,14 +563,6 @@ impl<'d> Writer<'d> {
         (access, own)
     }
 
-    /// Has all work items of the block wait for each other.
-    fn meet(&self, builder: &Builder<'d>) {
-        let module = self.device;
-        let ty = module.function_type(module.void(), &[module.int(32)]);
-        let barrier = declared(module, self.target.barrier, ty);
-        builder.call(barrier, &[module.const_i32(0)]);
-    }
-
     /// Combines what the work items of a block have: each adds to its own what the one has that stands half as far behind
     /// each time, so that the order is always the same. Continues behind that.
     fn combine(
@@ -605,7 +587,7 @@ impl<'d> Writer<'d> {
             let mine = builder.element(slot, shared, item);
             let value = builder.load(scalar, builder.offset(own, component * bytes));
             builder.store(value, mine);
-            self.meet(&builder);
+            meet(&builder, self.target);
             let [head, adds, met, done, last, next] = [(); 6].map(|()| kernel.append_block(module));
             builder.go(head);
             let builder_at_head = at(head);
@@ -622,7 +604,7 @@ impl<'d> Writer<'d> {
             builder_at_adds.go(met);
 
             let builder_at_met = at(met);
-            self.meet(&builder_at_met);
+            meet(&builder_at_met, self.target);
             let half = builder_at_met.shift_right(distance, 1);
             distance.add_incoming(half, met);
             let is_more = builder_at_met.compare(half, zero, true);
@@ -642,7 +624,7 @@ impl<'d> Writer<'d> {
             builder_at_last.go(next);
 
             (builder, front) = (at(next), next);
-            self.meet(&builder);
+            meet(&builder, self.target);
         }
         (builder, front)
     }

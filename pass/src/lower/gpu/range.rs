@@ -1,0 +1,883 @@
+//! Regions whose threads share one loop become kernels: each work item is a thread of a team that is as large as the grid.
+//!
+//! A kernel runs the region's body as it is, but that a work item gets the iterations of its own number, and of those that lie
+//! a grid apart from it. So what each thread has for itself each work item has for itself, and what it computes in front of
+//! the loop it computes here, too. Values that the region only reads come from the host, which evaluates them in front of the
+//! launch: above all the addresses of arrays, which mean nothing on a device while they stand in memory.
+//!
+//! Guarantee: outside of its loop a work item changes nothing that others see, and in it nothing is left that depends on
+//! other threads than by atomic updates. What is evaluated on the host nobody changes while the region runs.
+
+mod host;
+mod reduce;
+mod uniform;
+
+pub use host::launch;
+
+use okl_abi::Effects;
+use okl_abi::gpu::parameter;
+
+use super::asked::number;
+use super::compile::{Failed, entry_name, failed};
+use super::launch::{Kernel, Parameter};
+use super::reach::{self, Variables};
+use super::target::GpuTarget;
+use crate::analysis::call_graph::CallGraph;
+use crate::analysis::runtime::{self, effects};
+use crate::analysis::variables::{self, Does, is_harmless};
+use crate::analysis::waiting;
+use crate::diagnostic::place;
+use crate::ir::{Body, Code as Spans, ParallelLoop, Part, Region, Space, Team};
+use crate::llvm::{
+    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Linkage, Module, Opcode,
+    Passes, Value,
+};
+use crate::marks::ON_DEVICE;
+use crate::recognise;
+use reduce::Combined;
+use uniform::{Evaluated, Uniform};
+
+/// Work items of a block, where they combine values of so many bytes.
+fn items_of(bytes: i64) -> i64 {
+    match bytes {
+        ..=192 => 256,
+        ..=384 => 128,
+        _ => 64,
+    }
+}
+
+/// A region that may go to a device.
+pub struct Candidate<'a, 'm> {
+    /// The region.
+    pub region: &'a Region<'m>,
+    /// Which captures nothing else leads to than the captures themselves.
+    alone: Vec<bool>,
+}
+
+/// What the host has of a region that goes to a device.
+pub struct Fork<'m> {
+    /// The call that begins it.
+    pub site: Call<'m>,
+    /// Its body.
+    pub body: Function<'m>,
+    condition: Option<Value<'m>>,
+    captures: Vec<Value<'m>>,
+    does: Hosted,
+}
+
+/// What the host does.
+pub struct Hosted {
+    /// What is passed, for each parameter of the kernel.
+    passed: Vec<Passed>,
+    /// The number of the last iteration, from 0 on, where it can be evaluated there: of as many bits, perhaps with a sign.
+    last: Option<(Evaluated, u32, bool)>,
+    /// What is combined behind the kernel.
+    combined: Option<Combined>,
+}
+
+/// A value that is passed.
+pub enum Passed {
+    /// What the host evaluates.
+    Value(Evaluated),
+    /// The number of work items.
+    Items,
+    /// Where each block leaves its results.
+    Results,
+}
+
+/// What keeps a region from going there, and at which line of which file, where that is not all of it.
+pub struct Why {
+    /// What it is.
+    pub why: String,
+    /// Where it is.
+    pub place: Option<(String, u32)>,
+}
+
+fn why<T>(at: Option<Instruction<'_>>, why: &str) -> Result<T, Why> {
+    Err(Why {
+        why: why.to_string(),
+        place: at.and_then(place),
+    })
+}
+
+impl<'a, 'm> Candidate<'a, 'm> {
+    /// A region, if it is one that a device may run as far as can be seen here.
+    pub fn of(region: &'a Region<'m>) -> Result<Self, Why> {
+        if region.team != Team::Threads {
+            return why(None, "its threads are those of several teams");
+        }
+        if region.site.instruction().opcode() != Opcode::LLVMCall {
+            return why(None, "an exception may leave it");
+        }
+        let alone = region.captures.iter();
+        let alone = alone.map(|one| one.by_reference && is_alone(one.value));
+        Ok(Self {
+            region,
+            alone: alone.collect(),
+        })
+    }
+
+    /// For the host, which does this.
+    pub fn fork(self, does: Hosted) -> Fork<'m> {
+        let region = self.region;
+        Fork {
+            site: region.site,
+            body: region.body,
+            condition: region.condition,
+            captures: region.captures.iter().map(|one| one.value).collect(),
+            does,
+        }
+    }
+}
+
+/// Whether a stack variable is reached in no other way than by its name, in its function and in regions.
+fn is_alone(variable: Value<'_>) -> bool {
+    let Some(variable) = variable.as_op(Opcode::LLVMAlloca) else {
+        return false;
+    };
+    variables::uses(variable).into_iter().all(|(user, does)| {
+        let is_region = || {
+            let call = user.as_call()?;
+            let function = runtime::function(call).filter(|one| one.has(Effects::FORKS_BODY))?;
+            let body = runtime::argument(call, "body")?
+                .through_alias()
+                .as_function()?;
+            if body.is_declaration() {
+                return None;
+            }
+            let arguments = call.arguments().into_iter().enumerate();
+            let mut its = arguments
+                .filter(|(_, one)| *one == *variable)
+                .map(|(at, _)| {
+                    let index = (at + Region::LEADING).checked_sub(function.params.len())?;
+                    let parameter = *body.parameters().get(index)?;
+                    let uses = variables::uses_of_parameter(parameter);
+                    uses.iter()
+                        .all(|(_, does)| *does != Does::Unknown)
+                        .then_some(())
+                });
+            its.all(|one| one.is_some()).then_some(())
+        };
+        does != Does::Unknown || is_region().is_some()
+    })
+}
+
+/// Makes kernels of these regions in a copy of their module, and says what the host does.
+pub fn outline_all(
+    device: &Module,
+    candidates: &[&Candidate<'_, '_>],
+    target: &'static GpuTarget,
+) -> Result<Vec<(Kernel, Hosted)>, Failed> {
+    let mut all = Vec::new();
+    for (which, one) in candidates.iter().enumerate() {
+        match outline(device, one, which, target) {
+            Ok(made) => all.push(made),
+            Err(Why { why, .. }) => return failed(Some(which), &why),
+        }
+    }
+    Ok(all)
+}
+
+/// How much code a kernel has at most, before it is optimised.
+const MOST_INSTRUCTIONS: usize = 1 << 16;
+
+/// What brings a body into a form in which values stand for variables, and leaves its loops.
+const SIMPLIFY: &str = "simplifycfg,sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,sccp,simplifycfg";
+
+/// Makes a kernel of a region in a copy of its module.
+pub fn outline(
+    device: &Module,
+    candidate: &Candidate<'_, '_>,
+    which: usize,
+    target: &'static GpuTarget,
+) -> Result<(Kernel, Hosted), Why> {
+    let name = candidate.region.body.name();
+    let Some(body) = device.function(&name) else {
+        return why(None, "its copy is not what it was");
+    };
+    body.remove_unreachable_blocks();
+    inline_all(body)?;
+    Passes::over(body).run(SIMPLIFY);
+    body.remove_unreachable_blocks();
+    // What is combined behind the loop the host combines.
+    let combined = {
+        let uniform = Uniform::of(device, body, &candidate.alone, None);
+        reduce::find(device, &uniform)?
+    };
+    if combined.is_some() {
+        Passes::over(body).run("sccp,simplifycfg");
+        body.remove_unreachable_blocks();
+    }
+
+    let found = recognise::recognise(device);
+    let mut regions = found.regions.iter();
+    let Some(region) = regions.find(|one| one.body == body) else {
+        return why(None, "its copy is not what it was");
+    };
+    let (one, spans) = only_loop(region)?;
+    let extent = match &one.space {
+        Space::Range(extents) => &extents[0],
+        Space::Set { .. } => return why(None, "it is no loop over numbers"),
+    };
+    if one.ordered != Some(false) {
+        return why(
+            Some(one.site.instruction()),
+            "its iterations may have an ordered part",
+        );
+    }
+    let increment = match runtime::function(one.site).is_some_and(|one| one.begins_share()) {
+        true => runtime::argument(one.site, "increment"),
+        false => runtime::argument(one.site, "stride"),
+    };
+    if increment.and_then(Value::as_constant_int) != Some(1) {
+        return why(
+            Some(one.site.instruction()),
+            "its iterations are not numbered one by one",
+        );
+    }
+    let graph = CallGraph::of(device);
+    if let Some(waits) = waiting::find(body, &waiting::Callees::new(&graph)).first() {
+        return why(Some(waits.at), "it waits for other iterations");
+    }
+    let uniform = Uniform::of(device, body, &candidate.alone, Some(spans));
+    let meets = calls(body).into_iter();
+    let mut meets = meets.filter(|call| effects(*call).has(Effects::BARRIER));
+    let site = one.site.instruction();
+    if let Some(early) = meets.find(|call| !uniform.code.is_before(site, call.instruction())) {
+        let told = "its threads meet in front of the loop";
+        return why(Some(early.instruction()), told);
+    }
+    let ends = uniform.code.function().instructions();
+    let ends: Vec<_> = ends
+        .into_iter()
+        .filter(|at| is_end(*at, one.site))
+        .collect();
+    let is_behind = |at| ends.iter().any(|end| uniform.code.is_before(*end, at));
+    outside_is_private(&uniform, one, spans, &is_behind)?;
+    reduce::check(device, body, &|at| spans.has(at), &is_behind)?;
+    let last = extent.last.and_then(|last| uniform.evaluated(last));
+    let last = last.map(|last| (last, extent.width, extent.signed));
+    // Whether there is an iteration the host knows only where it knows their number.
+    let loads = uniform.loads(last.is_some());
+    let (site, signed) = (one.site, extent.signed);
+    drop(uniform);
+
+    // In front of all values from the host.
+    let first = body.blocks()[0].instructions()[0];
+    let front = first.block();
+    let start = first.split_before();
+    let end = front.terminator().expect("a complete block");
+    let builder = Builder::before(device, end);
+    let slot = |ty| builder.alloca(ty, device.align_of(ty));
+    let mut placeholders: Vec<(Value<'_>, Passed)> = Vec::new();
+    for (loads, value) in loads {
+        let ty = loads[0].ty();
+        let placeholder = builder.load(ty, slot(ty));
+        for load in loads {
+            load.replace_all_uses_with(placeholder);
+            load.erase();
+        }
+        placeholders.push((placeholder, Passed::Value(value)));
+    }
+    replace_globals(device, body, &builder, &mut placeholders)?;
+    check_all(device, body)?;
+    let long = device.int(64);
+    let items = builder.load(long, slot(long));
+    placeholders.push((items, Passed::Items));
+    let in_block = items_of(combined.as_ref().map_or(0, |combined| combined.bytes));
+    let results = combined
+        .as_ref()
+        .map(|_| builder.load(device.pointer(), slot(device.pointer())));
+    placeholders.extend(results.map(|one| (one, Passed::Results)));
+    let builder = Builder::before(device, first);
+    let index = builder.alloca(long, 8);
+    let block = number(&builder, &target.block, 0, None);
+    let item = number(&builder, &target.item, 0, Some(in_block));
+    let own = builder.sum(
+        builder.binary(Opcode::LLVMMul, block, device.const_i64(in_block)),
+        item,
+    );
+    if let Some((combined, results)) = combined.as_ref().zip(results) {
+        let values = [block, item, results];
+        reduce::emit(device, body, first, combined, values, which, target)?;
+    }
+    deal(device, site, signed, [own, items, index])?;
+    for call in calls(body) {
+        if effects(call).has(Effects::REDUCES) || call.callee_name() == "__kmpc_global_thread_num" {
+            let zero = call.instruction().ty().zero();
+            call.instruction().replace_all_uses_with(zero);
+            call.instruction().erase();
+        }
+    }
+
+    // All but the values becomes a function.
+    let done = body.append_block(device);
+    let rets: Vec<_> = body
+        .instructions()
+        .into_iter()
+        .filter(|one| one.opcode() == Opcode::LLVMRet)
+        .collect();
+    for ret in rets {
+        let block = ret.block();
+        ret.erase();
+        Builder::at_end(device, block).go(done);
+    }
+    Builder::at_end(device, done).ret(None);
+    let blocks: Vec<_> = body.blocks();
+    let code: Vec<_> = std::iter::once(start)
+        .chain(
+            blocks
+                .into_iter()
+                .filter(|one| ![front, start, done].contains(one)),
+        )
+        .collect();
+    let Some(inner) = Block::extract(&code, "device") else {
+        return why(None, "LLVM cannot make a function of it");
+    };
+    let call = inner.users().first().and_then(|user| user.as_call());
+    let call = call.expect("it is called once");
+    kernel(
+        device,
+        candidate,
+        call,
+        placeholders,
+        combined.as_ref(),
+        which,
+        target,
+    )
+    .map(|(kernel, passed)| {
+        let does = Hosted {
+            passed,
+            last,
+            combined,
+        };
+        (kernel, does)
+    })
+}
+
+fn calls<'d>(body: Function<'d>) -> Vec<Call<'d>> {
+    let code = body.instructions().into_iter();
+    code.filter_map(|one| one.as_call()).collect()
+}
+
+/// Has a function call nothing that its file has code of.
+fn inline_all(body: Function<'_>) -> Result<(), Why> {
+    let is_there = |call: &Call<'_>| {
+        let callee = call.callee().as_function();
+        callee.is_some_and(|callee| {
+            !callee.is_declaration() && !callee.is_intrinsic() && !callee.is_interposable()
+        })
+    };
+    loop {
+        let code = calls(body);
+        let Some(call) = code.into_iter().find(is_there) else {
+            return Ok(());
+        };
+        let at = call.instruction();
+        let callee = call.callee_function().map(crate::diagnostic::user_name);
+        let told = |what: &str| format!("it calls {}, {what}", callee.clone().unwrap_or_default());
+        let place = place(at);
+        let failed = |what: &str| {
+            Err(Why {
+                why: told(what),
+                place: place.clone(),
+            })
+        };
+        if body.instructions().len() > MOST_INSTRUCTIONS {
+            return failed("which calls itself or too much else");
+        }
+        if !call.inline() {
+            return failed("which LLVM cannot make a part of it");
+        }
+    }
+}
+
+/// The loop that a region's threads share, where that is all that they do together.
+fn only_loop<'r, 'd>(region: &'r Region<'d>) -> Result<(&'r ParallelLoop<'d>, &'r Spans<'d>), Why> {
+    let Some(steps) = region.straight() else {
+        return why(
+            None,
+            "its threads meet in turns of a loop or under a condition",
+        );
+    };
+    for step in steps {
+        if let Some((at, reason)) = &step.unknown {
+            return why(Some(*at), &format!("it {reason}"));
+        }
+        if let Some(Part::One(_, code)) = step.parts.iter().find(|one| matches!(one, Part::One(..)))
+        {
+            let at = code
+                .spans
+                .first()
+                .and_then(|span| span.instructions().first().copied());
+            return why(at, "it has code for one of its threads");
+        }
+    }
+    let mut loops = region.loops();
+    let Some(one) = loops.next() else {
+        return why(None, "its threads share no loop");
+    };
+    if let Some(other) = loops.next() {
+        return why(
+            Some(other.site.instruction()),
+            "its threads share several loops",
+        );
+    }
+    match &one.body {
+        Body::Code(code) if one.site.instruction().function() == region.body => Ok((one, code)),
+        _ => why(Some(one.site.instruction()), "its loop is not in it"),
+    }
+}
+
+/// Checks that what stands outside of the loop changes what is a work item's own, and nothing else; but for what the last
+/// iteration leaves.
+fn outside_is_private<'d>(
+    uniform: &Uniform<'d>,
+    one: &ParallelLoop<'d>,
+    spans: &Spans<'d>,
+    is_behind: &dyn Fn(Instruction<'d>) -> bool,
+) -> Result<(), Why> {
+    let code = &uniform.code;
+    let last = runtime::argument(one.site, "last");
+    let calls = calls(code.function());
+    let last = last.or_else(|| {
+        calls
+            .iter()
+            .find_map(|call| runtime::argument(*call, "last"))
+    });
+    // Where a thread goes that has the last iteration.
+    let of_last: Vec<_> = last
+        .map(|last| last.instruction_users())
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|user| user.opcode() == Opcode::LLVMLoad)
+        .flat_map(|load| load.instruction_users())
+        .filter_map(|asked| {
+            let branch = asked.instruction_users();
+            let branch = branch
+                .iter()
+                .find(|one| one.branch_condition() == Some(*asked))?;
+            let [yes, no] = branch.block().successors()[..] else {
+                return None;
+            };
+            match asked.comparison()? {
+                _ if asked.operand(1).as_constant_int() != Some(0) => None,
+                Comparison::Integer(IntPredicate::LLVMIntEQ) => Some((no, branch.block())),
+                Comparison::Integer(IntPredicate::LLVMIntNE) => Some((yes, branch.block())),
+                _ => None,
+            }
+        })
+        .filter(|(to, _)| to.predecessors().len() == 1)
+        .collect();
+    for at in code.function().instructions() {
+        let is_allowed = !at.may_write()
+            || is_harmless(at)
+            || spans.has(at)
+            || at
+                .as_call()
+                .is_some_and(|call| runtime::function(call).is_some())
+            || at.as_call().is_some_and(|call| tells_only(call))
+            || written(at)
+                .is_some_and(|to| to.underlying_object().as_op(Opcode::LLVMAlloca).is_some())
+            || of_last
+                .iter()
+                .any(|(to, _)| code.dominates(*to, at.block()));
+        if !is_allowed {
+            return why(
+                Some(at),
+                "outside of the loop each thread changes what others see",
+            );
+        }
+        let is_of_last = || {
+            of_last
+                .iter()
+                .any(|(to, _)| code.dominates(*to, at.block()))
+        };
+        let reads = match at.opcode() {
+            Opcode::LLVMLoad => Some(at.operand(0)),
+            _ => None,
+        };
+        let is_shared =
+            reads.is_some_and(|from| from.underlying_object().as_op(Opcode::LLVMAlloca).is_none());
+        if is_shared && !spans.has(at) && is_behind(at) && !is_of_last() {
+            let told = "behind the loop each thread looks at what others changed";
+            return why(Some(at), told);
+        }
+    }
+    Ok(())
+}
+
+/// Whether a call says something and does nothing.
+fn tells_only(call: Call<'_>) -> bool {
+    let name = call.callee_name();
+    let known = ["llvm.assume", "llvm.dbg.", "llvm.experimental.noalias."];
+    known.iter().any(|known| name.starts_with(known))
+}
+
+/// Where an instruction writes, if it writes nothing else.
+fn written(at: Instruction<'_>) -> Option<Value<'_>> {
+    match at.opcode() {
+        Opcode::LLVMStore => Some(at.operand(1)),
+        Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => Some(at.operand(0)),
+        Opcode::LLVMCall => {
+            let call = at.as_call()?;
+            let is_filling = call.callee_name().starts_with("llvm.mem");
+            is_filling.then(|| call.arguments()[0])
+        }
+        _ => None,
+    }
+}
+
+/// Has a body use what the host says is the address of a variable of the program's, for variables that are no constants.
+fn replace_globals<'d>(
+    device: &'d Module,
+    body: Function<'d>,
+    builder: &Builder<'d>,
+    placeholders: &mut Vec<(Value<'d>, Passed)>,
+) -> Result<(), Why> {
+    for one in body.instructions() {
+        for (at, operand) in one.operands().into_iter().enumerate() {
+            if !operand.is_constant() || !operand.ty().is_pointer() {
+                continue;
+            }
+            let (base, bytes) = operand.offset_in_object(device);
+            let Some(global) = base.as_global() else {
+                continue;
+            };
+            if global.is_thread_local() {
+                let name = crate::llvm::demangle(&global.name());
+                return why(
+                    Some(one),
+                    &format!("it uses {name}, of which each thread has one"),
+                );
+            }
+            let is_table =
+                global.is_readonly() && !global.is_declaration() && !base.is_interposable();
+            if is_table
+                || one
+                    .as_call()
+                    .is_some_and(|call| runtime::function(call).is_some())
+            {
+                continue;
+            }
+            let name = global.name();
+            let known = placeholders.iter().find(|(_, passed)| {
+                matches!(passed, Passed::Value(Evaluated::Variable(known)) if *known == name)
+            });
+            let address = match known {
+                Some((value, _)) => *value,
+                None => {
+                    let slot = builder.alloca(device.pointer(), 8);
+                    let value = builder.load(device.pointer(), slot);
+                    placeholders.push((value, Passed::Value(Evaluated::Variable(name))));
+                    value
+                }
+            };
+            one.set_operand(at, builder.offset(address, bytes));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a device can run all of a body.
+fn check_all(device: &Module, body: Function<'_>) -> Result<(), Why> {
+    for one in body.instructions() {
+        if one.as_call().is_some_and(|call| is_replaced(call)) {
+            continue;
+        }
+        if one.is_volatile() {
+            return why(Some(one), "it accesses memory that is `volatile`");
+        }
+        if one.opcode() == Opcode::LLVMFence {
+            return why(Some(one), "its threads see by a flush what others do");
+        }
+        if one.opcode() == Opcode::LLVMAtomicCmpXchg && one.operand(1).is_constant() {
+            return why(Some(one), "it may wait for other iterations");
+        }
+        if let Err(told) = reach::instruction(device, one, Variables::Constants) {
+            return why(Some(one), &told);
+        }
+        let is_own = |address: Value<'_>| {
+            let object = address.underlying_object();
+            object.as_op(Opcode::LLVMAlloca).is_some()
+                || object.as_global().is_some_and(|one| one.is_readonly())
+        };
+        let is_pointer = one.opcode() == Opcode::LLVMLoad && one.ty().is_pointer();
+        if is_pointer && !is_own(one.operand(0)) {
+            let told =
+                "it follows a pointer that is in memory, which leads to no memory of the device's";
+            return why(Some(one), told);
+        }
+        if one.opcode() == Opcode::LLVMIntToPtr {
+            return why(Some(one), "it makes a pointer of a number");
+        }
+    }
+    Ok(())
+}
+
+/// Whether a call is one that something else takes the place of.
+fn is_replaced(call: Call<'_>) -> bool {
+    let does = effects(call);
+    let all = [
+        Effects::SHARES,
+        Effects::DEALS,
+        Effects::ENDS_SHARE,
+        Effects::ENDS_DEAL,
+    ];
+    all.iter().any(|one| does.has(*one))
+        || does.has(Effects::REDUCES)
+        || call.callee_name() == "__kmpc_global_thread_num"
+        || is_last_barrier(call)
+}
+
+/// Whether a call is where the threads meet in the end.
+fn is_last_barrier(call: Call<'_>) -> bool {
+    effects(call).has(Effects::BARRIER) && call.callee_name() == "__kmpc_barrier"
+}
+
+/// Has a work item run the iteration with its number, and those that lie as many behind it as there are work items.
+fn deal<'d>(
+    device: &'d Module,
+    site: Call<'d>,
+    signed: bool,
+    [own, items, index]: [Value<'d>; 3],
+) -> Result<(), Why> {
+    let body = site.instruction().function();
+    let at = site.instruction();
+    let argument =
+        |call: Call<'d>, name: &str| runtime::argument(call, name).expect("its line has it");
+    let is_deal = effects(site).has(Effects::DEALS);
+    let extended = |builder: &Builder<'d>, opcode, value: Value<'d>, bits| {
+        let ty = device.int(bits);
+        match value.ty() == ty {
+            true => value,
+            false => builder.cast(opcode, value, ty),
+        }
+    };
+    let wide = |builder: &Builder<'d>, value: Value<'d>| match signed {
+        true => extended(builder, Opcode::LLVMSExt, value, 64),
+        false => extended(builder, Opcode::LLVMZExt, value, 64),
+    };
+    let flag =
+        |builder: &Builder<'d>, value: Value<'d>| extended(builder, Opcode::LLVMZExt, value, 32);
+    let ends: Vec<_> = calls(body)
+        .into_iter()
+        .filter(|one| is_end(one.instruction(), site))
+        .collect();
+    let own_at = |builder: &Builder<'d>, lower: Value<'d>, number: Value<'d>| {
+        let ty = lower.ty();
+        builder.binary(Opcode::LLVMAdd, lower, builder.int_cast(number, ty))
+    };
+    let equal = Comparison::Integer(IntPredicate::LLVMIntEQ);
+    let at_most = Comparison::Integer(IntPredicate::LLVMIntSLE);
+    if is_deal {
+        let builder = Builder::before(device, at);
+        let [lower, upper] = ["lower", "upper"].map(|name| argument(site, name));
+        let last = builder.difference(wide(&builder, upper), wide(&builder, lower));
+        builder.store(own, index);
+        for next in calls(body) {
+            let is_next = runtime::function(next).is_some_and(|one| one.has(Effects::SHARES));
+            if !is_next {
+                continue;
+            }
+            let builder = Builder::before(device, next.instruction());
+            let number = builder.load(device.int(64), index);
+            let has = builder.ask(at_most, number, last);
+            let value = own_at(&builder, lower, number);
+            builder.store(value, argument(next, "lower"));
+            builder.store(value, argument(next, "upper"));
+            let one = builder.int_cast(device.const_i64(1), value.ty());
+            builder.store(one, argument(next, "stride"));
+            let is_last = flag(&builder, builder.ask(equal, number, last));
+            let old = builder.load(device.int(32), argument(next, "last"));
+            builder.store(builder.select(has, is_last, old), argument(next, "last"));
+            builder.store(builder.sum(number, items), index);
+            let result = flag(&builder, has);
+            next.instruction().replace_all_uses_with(result);
+            next.instruction().erase();
+        }
+        for end in ends {
+            end.instruction().erase();
+        }
+        at.erase();
+        return Ok(());
+    }
+    let [fini] = ends[..] else {
+        return why(Some(at), "its loop ends in several places");
+    };
+    let [lower_at, upper_at, stride_at, last_at] =
+        ["lower", "upper", "stride", "last"].map(|name| argument(site, name));
+    let bits = match signed_width(site) {
+        Some(bits) => bits,
+        None => return why(Some(at), "its loop is not understood"),
+    };
+    // Before the iterations, each of them, and behind them.
+    let behind = fini.instruction().split_before();
+    let inside = at.split_before();
+    let front = inside.predecessors();
+    let [front] = front[..] else {
+        return why(Some(at), "its loop is not understood");
+    };
+    let [leaves] = behind.predecessors()[..] else {
+        return why(Some(at), "its loop ends in several places");
+    };
+    front.terminator().expect("a complete block").erase();
+    let builder = Builder::at_end_like(device, front, at);
+    let ty = device.int(bits);
+    let lower = builder.load(ty, lower_at);
+    let upper = builder.load(ty, upper_at);
+    let last = builder.difference(wide(&builder, upper), wide(&builder, lower));
+    builder.store(own, index);
+    builder.go(inside);
+    let builder = Builder::before(device, at);
+    let number = builder.load(device.int(64), index);
+    // None are from the second to the first one.
+    let has = builder.ask(at_most, number, last);
+    let [first, second] = [0, 1].map(|none| builder.select(has, number, device.const_i64(none)));
+    builder.store(own_at(&builder, lower, second), lower_at);
+    builder.store(own_at(&builder, lower, first), upper_at);
+    // So far is no other chunk.
+    let far = builder.int_cast(builder.plus(last, 1), ty);
+    builder.store(far, stride_at);
+    let is_last = builder.ask(equal, number, last);
+    builder.store(flag(&builder, is_last), last_at);
+    leaves.terminator().expect("a complete block").erase();
+    let builder = Builder::at_end_like(device, leaves, at);
+    let next = builder.sum(builder.load(device.int(64), index), items);
+    builder.store(next, index);
+    builder.go_if(builder.ask(at_most, next, last), inside, behind);
+    fini.instruction().erase();
+    at.erase();
+    for barrier in calls(body)
+        .into_iter()
+        .filter(|call| is_last_barrier(*call))
+    {
+        barrier.instruction().erase();
+    }
+    Ok(())
+}
+
+/// Whether an instruction ends what a call begins.
+fn is_end<'d>(at: Instruction<'d>, site: Call<'d>) -> bool {
+    let [one, other] = [at.as_call(), Some(site)].map(|call| call.and_then(runtime::function));
+    one.zip(other).is_some_and(|(one, other)| one.ends(other))
+}
+
+/// Bits of the numbers of a loop's iterations.
+fn signed_width(site: Call<'_>) -> Option<u32> {
+    runtime::argument(site, "chunk")?.ty().bits()
+}
+
+/// Makes the kernel that calls the body's code with values.
+fn kernel<'d>(
+    device: &'d Module,
+    candidate: &Candidate<'_, '_>,
+    call: Call<'d>,
+    placeholders: Vec<(Value<'d>, Passed)>,
+    combined: Option<&Combined>,
+    which: usize,
+    target: &'static GpuTarget,
+) -> Result<(Kernel, Vec<Passed>), Why> {
+    let inner = call.callee_function().expect("a function");
+    let mut placeholders: Vec<_> = placeholders
+        .into_iter()
+        .map(|(value, passed)| (value, Some(passed)))
+        .collect();
+    let mut types = Vec::new();
+    let mut parameters = Vec::new();
+    let mut all = Vec::new();
+    let mut is_own = Vec::new();
+    for argument in call.arguments() {
+        let ty = argument.ty();
+        let passed = match argument.as_parameter() {
+            Some((_, at)) if at < Region::LEADING => None,
+            Some((_, at)) => Some(Passed::Value(Evaluated::Capture(at - Region::LEADING))),
+            None => {
+                let known = placeholders
+                    .iter_mut()
+                    .find(|(value, _)| *value == argument);
+                match known.and_then(|(_, passed)| passed.take()) {
+                    Some(passed) => Some(passed),
+                    None => return why(None, "it uses a value from in front of it"),
+                }
+            }
+        };
+        is_own.push(passed.is_none());
+        let Some(passed) = passed else {
+            continue;
+        };
+        let is_address = ty.is_pointer();
+        let is_result = matches!(passed, Passed::Results);
+        types.push(match is_address {
+            true => device.pointer_into(target.global_space),
+            false => ty,
+        });
+        parameters.push(Parameter {
+            kind: match (is_address, is_result) {
+                (_, true) => parameter::RESULTS,
+                (true, _) => parameter::ADDRESS,
+                _ => 0,
+            },
+            size: match (is_result, combined) {
+                (true, Some(combined)) => combined.bytes,
+                _ => device.size_of(ty) as i64,
+            },
+            is_alone: false,
+            stays: None,
+        });
+        all.push(passed);
+    }
+    let bytes = parameters.iter().map(|one| one.size.saturating_add(8));
+    if bytes.fold(0_i64, i64::saturating_add) > target.most_passed {
+        return why(None, "it gets more values than the device has room for");
+    }
+    let entry = format!("{}_region", entry_name(candidate.region.body, which));
+    let ty = device.function_type(device.void(), &types);
+    let kernel = device.add_function(&entry, ty, Linkage::LLVMExternalLinkage);
+    kernel.copy_subprogram(inner);
+    let block = kernel.append_block(device);
+    let builder = Builder::at_end(device, block);
+    builder.stand_at_start_of(kernel);
+    let mut passed = kernel.parameters().into_iter();
+    let arguments: Vec<_> = call
+        .arguments()
+        .iter()
+        .zip(is_own)
+        .map(|(argument, is_own)| {
+            if is_own {
+                let number = builder.alloca(device.int(32), 4);
+                builder.store(device.const_i32(0), number);
+                return number;
+            }
+            let value = passed.next().expect("one for each");
+            match argument.ty().is_pointer() {
+                true => builder.cast(Opcode::LLVMAddrSpaceCast, value, argument.ty()),
+                false => value,
+            }
+        })
+        .collect();
+    let runs = builder.call(inner, &arguments).as_call().expect("a call");
+    runs.inline_always(device);
+    builder.ret(None);
+    inner.set_linkage(Linkage::LLVMInternalLinkage);
+    let kernel = Kernel {
+        entry,
+        parameters,
+        items: Some([
+            items_of(combined.map_or(0, |combined| combined.bytes)),
+            1,
+            1,
+        ]),
+    };
+    Ok((kernel, all))
+}
+
+/// Whether a region went to a device before: what was lowered once is left alone.
+pub fn is_done(region: &Region<'_>) -> bool {
+    ON_DEVICE.is_on(region.body)
+}
+
+/// Says that one did.
+pub fn mark(module: &Module, fork: &Fork<'_>) {
+    ON_DEVICE.put_on(module, fork.body);
+}
