@@ -13,6 +13,6 @@
 // RUN:   grep -q "^okl: kernels on pthread" %t.table || exit 1; done
 //
 // Without the layer the device takes no SPIR-V, without a driver there is none, and code for others is none for it.
-// RUN: (OKL_BACKEND=spirv %t 2>&1; OCL_ICD_VENDORS=/nowhere OKL_BACKEND=spirv %t 2>&1) | FileCheck %s
-// CHECK: okl: {{.*}}structure.okl:[[# LINE:]]: kernel {{.*}}: there is no OpenCL device (clGetPlatformIDs: there are devices, but none that takes SPIR-V and has shared virtual memory): install an OpenCL driver that takes SPIR-V, and a loader such as ocl-icd-libopencl1
-// CHECK-NEXT: okl: {{.*}}structure.okl:[[# LINE]]: kernel {{.*}}: there is no OpenCL device (clGetPlatformIDs: CL_PLATFORM_NOT_FOUND_KHR, no OpenCL driver is installed): install an OpenCL driver that takes SPIR-V, and a loader such as ocl-icd-libopencl1
+// RUN: (OKL_BACKEND=spirv %t 2>&1; OCL_ICD_VENDORS=/nowhere OKL_BACKEND=spirv %t 2>&1 || true) | FileCheck %s
+// CHECK: okl: {{.*}}structure.okl:{{[0-9]+}}: kernel {{.*}}: there is no OpenCL device (clGetPlatformIDs: there are devices, but none that takes SPIR-V and has shared virtual memory): install an OpenCL driver that takes SPIR-V, and a loader such as ocl-icd-libopencl1
+// CHECK-NEXT: okl: {{.*}}structure.okl:{{[0-9]+}}: kernel {{.*}}: there is no OpenCL device (clGetPlatformIDs: CL_PLATFORM_NOT_FOUND_KHR, no OpenCL driver is installed): install an OpenCL driver that takes SPIR-V, and a loader such as ocl-icd-libopencl1

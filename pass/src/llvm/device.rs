@@ -33,6 +33,8 @@ pub struct Processor {
     pub name: &'static str,
     /// What it has besides.
     pub features: &'static str,
+    /// Whether its driver compiles the code again: then it is left simple, as more readers of it know it.
+    pub is_compiled_again: bool,
 }
 
 /// A compiler for a processor.
@@ -63,7 +65,10 @@ impl Machine {
                 triple.as_ptr(),
                 name.as_ptr(),
                 features.as_ptr(),
-                LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
+                match processor.is_compiled_again {
+                    true => LLVMCodeGenOptLevel::LLVMCodeGenLevelNone,
+                    false => LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
+                },
                 LLVMRelocMode::LLVMRelocDefault,
                 LLVMCodeModel::LLVMCodeModelDefault,
             );

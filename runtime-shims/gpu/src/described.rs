@@ -110,3 +110,22 @@ fn generation(processor: &str) -> Option<(i32, bool)> {
     let digits = number.trim_end_matches(|letter: char| letter.is_ascii_lowercase());
     Some((digits.parse().ok()?, digits.len() < number.len()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_device_has_its_own_way_to_know_its_code() {
+        let cuda = Processors::Generations([0, 0]);
+        let of = |image| fits(&cuda, image, "sm_90");
+        assert!(of("sm_70") < of("sm_90") && of("sm_90") < of("sm_90a"));
+        assert_eq!([of("sm_100"), of("sm_80a"), of("gfx90a")], [None; 3]);
+        assert_eq!(wanted(&cuda, &["sm_90", "sm_70"]), "devices from sm_70 on");
+        let hip = Processors::Names;
+        assert_eq!(fits(&hip, "gfx90a", "gfx90a"), Some(0));
+        assert_eq!(fits(&hip, "gfx90a", "gfx942"), None);
+        assert_eq!(wanted(&hip, &["gfx90a", "gfx942"]), "gfx90a and gfx942");
+        assert_eq!(fits(&Processors::All, "", ""), Some(0));
+    }
+}

@@ -209,3 +209,14 @@ fn failure(status: Status) -> Failure {
 fn version(number: c_int) -> String {
     format!("{}.{}", number / 10_000_000, number / 100_000 % 100)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_those_of_rocm() {
+        assert_eq!(version(60_342_134), "6.3");
+        assert_eq!(version(50_221_153), "5.2");
+    }
+}

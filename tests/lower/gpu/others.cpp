@@ -3,7 +3,9 @@
 //
 // REQUIRES: spirv-val spirv-dis
 // RUN: clang++-22 -std=c++17 -O2 -emit-llvm -c -Xclang -disable-llvm-passes %s -o %t.bc
-// RUN: for gpu in gfx90a gfx942 gfx1100; do opt-22 -load-pass-plugin=%plugin -okl-target=hip:$gpu -passes='print<okl-device>' -disable-output %t.bc >%t.$gpu 2>&1 && llvm-readelf-22 -h --notes %t.$gpu | FileCheck --check-prefixes=NOTES,$gpu %s && llvm-objdump-22 -d %t.$gpu | FileCheck --check-prefixes=AMD,CODE-$gpu %s || exit 1; done
+// RUN: opt-22 -load-pass-plugin=%plugin -okl-target=hip:gfx90a -passes='print<okl-device>' -disable-output %t.bc >%t.amd 2>&1 && llvm-readelf-22 -h --notes %t.amd | FileCheck --check-prefixes=NOTES,GFX90A %s && llvm-objdump-22 -d %t.amd | FileCheck --check-prefixes=AMD,CODE-GFX90A %s
+// RUN: opt-22 -load-pass-plugin=%plugin -okl-target=hip:gfx942 -passes='print<okl-device>' -disable-output %t.bc >%t.amd 2>&1 && llvm-readelf-22 -h --notes %t.amd | FileCheck --check-prefixes=NOTES,GFX942 %s && llvm-objdump-22 -d %t.amd | FileCheck --check-prefixes=AMD,CODE-GFX942 %s
+// RUN: opt-22 -load-pass-plugin=%plugin -okl-target=hip:gfx1100 -passes='print<okl-device>' -disable-output %t.bc >%t.amd 2>&1 && llvm-readelf-22 -h --notes %t.amd | FileCheck --check-prefixes=NOTES,GFX1100 %s && llvm-objdump-22 -d %t.amd | FileCheck --check-prefixes=AMD,CODE-GFX1100 %s
 // RUN: opt-22 -load-pass-plugin=%plugin -okl-target=spirv -passes='print<okl-device>' -disable-output %t.bc >%t.spv 2>&1 && spirv-val %t.spv && spirv-dis %t.spv | FileCheck --check-prefix=SPIRV --implicit-check-not=Generic --implicit-check-not=OpExtension %s
 //
 // Of each program with kernels on a device the module is valid, whatever the environment.
@@ -17,9 +19,9 @@ extern "C" void __okl_atomic_begin(int) __attribute__((convergent));
 extern "C" void __okl_atomic_end() __attribute__((convergent));
 extern "C" double exp(double);
 
-// gfx90a: Flags: 0x53F, gfx90a, xnack, sramecc
-// gfx942: Flags: 0x54C, gfx942, xnack, sramecc
-// gfx1100: Flags: 0x41, gfx1100
+// GFX90A: Flags: 0x53f, gfx90a, xnack, sramecc
+// GFX942: Flags: 0x54c, gfx942, xnack, sramecc
+// GFX1100: Flags: 0x41, gfx1100
 // SPIRV: OpEntryPoint Kernel %{{.*}} "okl__Z5sharei4PairPKdPd_0"
 // SPIRV: OpEntryPoint Kernel %{{.*}} "okl__Z3addiiPKiPdPi_1"
 // SPIRV-DAG: OpTypePointer UniformConstant
@@ -33,20 +35,19 @@ struct Pair {
 static const double table[5] = {1, 2, 3, 5, 7};
 
 // NOTES: .args:
+// NOTES-NEXT: {{- +}}.address_space: global
 // NOTES-NEXT: .offset: 0
-// NOTES-NEXT: .size: 4
-// NOTES-NEXT: .value_kind: by_value
-// NOTES-NEXT: .offset: 8
-// NOTES-NEXT: .size: 16
-// NOTES-NEXT: .value_kind: by_value
-// NOTES: .offset: 24
 // NOTES-NEXT: .size: 8
 // NOTES-NEXT: .value_kind: global_buffer
-// NOTES: .offset: 32
+// NOTES-NEXT: {{- +}}.offset: 8
+// NOTES-NEXT: .size: 16
+// NOTES-NEXT: .value_kind: by_value
+// NOTES-NEXT: {{- +}}.address_space: global
+// NOTES-NEXT: .offset: 24
 // NOTES-NEXT: .size: 8
 // NOTES-NEXT: .value_kind: global_buffer
 // NOTES: .group_segment_fixed_size: 1024
-// NOTES: .kernarg_segment_size: 40
+// NOTES: .kernarg_segment_size: 32
 // NOTES: .max_flat_workgroup_size: 128
 // NOTES: .name: okl__Z5sharei4PairPKdPd_0
 // NOTES: .private_segment_fixed_size: 0
@@ -58,7 +59,8 @@ static const double table[5] = {1, 2, 3, 5, 7};
 // AMD: ds_{{read|load}}_b64
 // AMD: s_endpgm
 // SPIRV: OpFunction %void
-// SPIRV: OpFunctionParameter %uint
+// SPIRV: OpFunctionParameter %_ptr_CrossWorkgroup_double
+// SPIRV: OpFunctionParameter %_ptr_Function_struct_Pair
 // SPIRV: OpExtInst %double %{{.*}} exp
 // SPIRV: OpControlBarrier
 // SPIRV-NOT: OpControlBarrier
@@ -75,9 +77,9 @@ KERNEL void share(int n, Pair pair, const double *x, double *y) {
 // NOTES: .name: okl__Z3addiiPKiPdPi_1
 // AMD-LABEL: <okl__Z3addiiPKiPdPi_1>:
 // AMD-DAG: global_atomic_add{{(_u32)?}} v
-// CODE-gfx90a-DAG: global_atomic_add_f64
-// CODE-gfx942-DAG: global_atomic_add_f64
-// CODE-gfx1100-DAG: global_atomic_cmpswap_b64
+// CODE-GFX90A-DAG: global_atomic_add_f64
+// CODE-GFX942-DAG: global_atomic_add_f64
+// CODE-GFX1100-DAG: global_atomic_cmpswap_b64
 // AMD: s_endpgm
 // SPIRV: OpFunction %void
 // SPIRV-DAG: OpAtomicCompareExchange %ulong
