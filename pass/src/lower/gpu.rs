@@ -43,7 +43,7 @@ struct Going<'m> {
 
 /// What the host has of it, which depends on what it is.
 enum Host<'m> {
-    Blocks(blocks::Nest<'m>),
+    Blocks(Box<blocks::Nest<'m>>),
     /// The run time launches it: what it is passed.
     Sets(Function<'m>, Vec<sets::Passed>),
 }
@@ -57,7 +57,7 @@ struct Image {
 /// A loop that may go to a device, as far as can be seen in the module.
 enum Candidate<'a, 'm> {
     /// It runs a block of work items for each number.
-    Blocks(blocks::Candidate<'a, 'm>),
+    Blocks(Box<blocks::Candidate<'a, 'm>>),
     /// It runs a body for each element of a set.
     Sets(sets::Candidate<'a, 'm>),
 }
@@ -90,7 +90,7 @@ pub fn check<'m>(
     let mut candidates = Vec::new();
     for (number, one) in blocks.enumerate() {
         match blocks::Candidate::of(module, number, one, targets) {
-            Ok(found) => candidates.push(Candidate::Blocks(found)),
+            Ok(found) => candidates.push(Candidate::Blocks(Box::new(found))),
             Err((at, why)) => decline(Site::Instruction(at), &why),
         }
     }
@@ -140,7 +140,9 @@ pub fn check<'m>(
         site: candidate.site(),
         kernel,
         host: match (candidate, passed) {
-            (Candidate::Blocks(one), Passed::Blocks(passed)) => Host::Blocks(one.nest(passed)),
+            (Candidate::Blocks(one), Passed::Blocks(passed)) => {
+                Host::Blocks(Box::new(one.nest(passed)))
+            }
             (Candidate::Sets(one), Passed::Sets(passed)) => {
                 Host::Sets(one.one.kernel().expect("it was looked at"), passed)
             }
@@ -163,7 +165,7 @@ fn outline(
     let (mut blocks, mut sets) = (Vec::new(), Vec::new());
     for (which, one) in candidates.iter().enumerate() {
         match one {
-            Candidate::Blocks(one) => blocks.push((which, one)),
+            Candidate::Blocks(one) => blocks.push((which, &**one)),
             Candidate::Sets(one) => sets.push((which, one)),
         }
     }
