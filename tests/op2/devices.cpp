@@ -20,16 +20,19 @@
 //
 // Where there is no device, and nothing else to run it on.
 // RUN: %okl-c++ -std=c++11 -O2 -g --okl-target=cuda -DALONE %s -o %t.alone
-// RUN: not env OKL_BACKEND=cpu %t.alone 2>&1 | FileCheck --check-prefix=NOTHING %s
-// RUN: OKL_BACKEND=cuda-emulated %t.alone | FileCheck --check-prefix=ALONE %s
+// RUN: not env OKL_BACKEND=cuda-emulated OKL_PTX_MACHINE=devices=0 %t.alone 2>&1 | FileCheck --check-prefix=NOTHING %s
+// RUN: not env OKL_BACKEND=cuda-emulated OKL_PTX_MACHINE=devices=0 %t 2>&1 | FileCheck --check-prefix=NOTHING %s
+// RUN: not env OKL_BACKEND=cuda-emulated %t.alone twice 2>&1 | FileCheck --check-prefix=OWN %s
+// RUN: for way in cpu cuda-emulated; do OKL_BACKEND=$way %t.alone | FileCheck --check-prefix=ALONE %s || exit 1; done
 //
-// TOLD: devices.cpp:[[# @LINE + 39]]:{{.*}} warning: this cannot run on a device, so the processor runs it: it calls printf
+// TOLD: devices.cpp:{{[0-9]+:[0-9]+}}: warning: this cannot run on a device, so the processor runs it: it calls printf
 // NUMBERS:      warning: {{.*}}devices.cpp:{{[0-9]+}}: op_par_loop numbers: the processor runs it: arg0 is a number of an element, and the mesh is renumbered
 // NUMBERS-NEXT: warning: {{.*}} op_par_loop number: the processor runs it: arg0 is a number of an element, and the mesh is renumbered
 // NUMBERS-NEXT: warning: {{.*}} op_par_loop print: the processor runs it: it was not compiled for devices
 // MOVED:      [[# COPIES:]] 0.0[[UP:[0-9]+]] 0.0
 // MOVED-NEXT: [[# COPIES + 10]] 0.0[[UP]] 0.0
-// NOTHING: OKL_BACKEND=cpu, and it was not compiled for the processor
+// NOTHING: there is no emulated CUDA device
+// OWN: op_par_loop twice: a device cannot run it: several of its arguments use the same data; compile it with cpu among its targets
 // ALONE: sum 1000
 #include "op_seq.h"
 #include <cstdio>
@@ -65,6 +68,7 @@ static void print(double const *x) {
   if (x[0] > 1000)
     printf("large\n");
 }
+static void twice(double *x, double const *y) { x[0] += y[1]; }
 static void add(double const *x, double *sum) { *sum += x[0]; }
 
 int main(int argc, char **argv) {
@@ -82,6 +86,9 @@ int main(int argc, char **argv) {
 #ifdef ALONE
   op_par_loop(set, "set", n, op_arg_idx(-1, OP_ID), op_arg_dat(x, -1, OP_ID, 2, "double", OP_WRITE));
   op_par_loop(add, "one", n, op_arg_dat(x, -1, OP_ID, 2, "double", OP_READ), op_arg_gbl(&scale, 1, "double", OP_INC));
+  if (argc > 1)
+    op_par_loop(twice, "twice", n, op_arg_dat(x, -1, OP_ID, 2, "double", OP_RW),
+                op_arg_dat(x, -1, OP_ID, 2, "double", OP_READ));
   printf("sum %d\n", 1000);
   return 0;
 #endif

@@ -47,7 +47,7 @@ struct Going<'m> {
 
 /// What the host has of it, which depends on what it is.
 enum Host<'m> {
-    Blocks(blocks::Nest<'m>),
+    Blocks(Box<blocks::Nest<'m>>),
     /// The run time launches it: what it is passed.
     Sets(Function<'m>, Vec<sets::Passed>),
     Range(range::Fork<'m>),
@@ -62,7 +62,7 @@ struct Image {
 /// A loop that may go to a device, as far as can be seen in the module.
 enum Candidate<'a, 'm> {
     /// It runs a block of work items for each number.
-    Blocks(blocks::Candidate<'a, 'm>),
+    Blocks(Box<blocks::Candidate<'a, 'm>>),
     /// It runs a body for each element of a set.
     Sets(sets::Candidate<'a, 'm>),
     /// Its threads share a loop.
@@ -116,7 +116,7 @@ pub fn check<'m>(
     let mut candidates = Vec::new();
     for (number, one) in blocks.enumerate() {
         match blocks::Candidate::of(module, number, one, targets) {
-            Ok(found) => candidates.push(Candidate::Blocks(found)),
+            Ok(found) => candidates.push(Candidate::Blocks(Box::new(found))),
             Err((at, why)) => decline(false, Site::Instruction(at), &why),
         }
     }
@@ -181,7 +181,9 @@ pub fn check<'m>(
         site: candidate.site(),
         kernel,
         host: match (candidate, passed) {
-            (Candidate::Blocks(one), Passed::Blocks(passed)) => Host::Blocks(one.nest(passed)),
+            (Candidate::Blocks(one), Passed::Blocks(passed)) => {
+                Host::Blocks(Box::new(one.nest(passed)))
+            }
             (Candidate::Sets(one), Passed::Sets(passed)) => {
                 Host::Sets(one.one.kernel().expect("it was looked at"), passed)
             }
@@ -275,7 +277,7 @@ fn outline(
     let (mut blocks, mut sets, mut ranges) = (Vec::new(), Vec::new(), Vec::new());
     for (which, one) in candidates.iter().enumerate() {
         match one {
-            Candidate::Blocks(one) => blocks.push((which, one)),
+            Candidate::Blocks(one) => blocks.push((which, &**one)),
             Candidate::Sets(one) => sets.push((which, one)),
             Candidate::Range(one) => ranges.push((which, one)),
         }

@@ -61,15 +61,16 @@ static void counts(double const *x, double *y) { *y += *x, calls++; }
 static void adds(double const *x, double *y) { *y += *x; }
 
 void not_there(op_set set, op_map map, op_dat x, op_dat y, double *all, int use, int dim) {
-  // TOLD: sets.cpp:[[# @LINE + 2]]:3: warning: this cannot run on a device, so the processor runs it: arg1 is OP_INC, and its kernel does not only add to it
+  // TOLD-DAG: sets.cpp:[[# @LINE + 3]]:3: warning: op_par_loop: arg1 is OP_INC, but the kernel assigns to it
+  // TOLD-DAG: sets.cpp:[[# @LINE + 2]]:3: warning: this cannot run on a device, so the processor runs it: arg1 is OP_INC, and its kernel does not only add to it
   // ALONE: sets.cpp:[[# @LINE + 1]]:3: error: this cannot run on a device: arg1 is OP_INC, and its kernel does not only add to it
   op_par_loop(assigns, "assigns", set, op_arg_dat(x, 0, map, 1, "double", OP_READ), op_arg_dat(y, 0, map, 1, "double", OP_INC));
-  // TOLD: sets.cpp:[[# @LINE - 14]]:{{[0-9]+}}: warning: this cannot run on a device, so the processor runs it: it calls printf, of which this file has no code
+  // TOLD-DAG: sets.cpp:[[# @LINE - 9]]:{{[0-9]+}}: warning: this cannot run on a device, so the processor runs it: it calls printf, of which this file has no code
   op_par_loop(prints, "prints", set, op_arg_dat(x, -1, OP_ID, 1, "double", OP_READ), op_arg_dat(y, -1, OP_ID, 1, "double", OP_RW));
-  // TOLD: sets.cpp:[[# @LINE + 1]]:3: warning: this cannot run on a device, so the processor runs it: it may change calls
+  // TOLD-DAG: sets.cpp:[[# @LINE + 1]]:3: warning: this cannot run on a device, so the processor runs it: it may change calls
   op_par_loop(counts, "counts", set, op_arg_dat(x, -1, OP_ID, 1, "double", OP_READ), op_arg_dat(y, -1, OP_ID, 1, "double", OP_RW));
-  // TOLD: sets.cpp:[[# @LINE + 1]]:3: warning: this cannot run on a device, so the processor runs it: arg0 may be left out, which devices cannot do
+  // TOLD-DAG: sets.cpp:[[# @LINE + 1]]:3: warning: this cannot run on a device, so the processor runs it: arg0 may be left out, which devices cannot do
   op_par_loop(adds, "adds", set, op_opt_arg_dat(use, x, -1, OP_ID, 1, "double", OP_READ), op_arg_dat(y, -1, OP_ID, 1, "double", OP_RW));
-  // TOLD: sets.cpp:[[# @LINE + 1]]:3: warning: this cannot run on a device, so the processor runs it: arg1 is a global argument that the kernel assigns
+  // TOLD-DAG: sets.cpp:[[# @LINE + 1]]:3: warning: this cannot run on a device, so the processor runs it: arg1 is a global argument that the kernel assigns
   op_par_loop(assigns, "global", set, op_arg_dat(x, -1, OP_ID, 1, "double", OP_READ), op_arg_gbl(all, 1, "double", OP_WRITE));
 }

@@ -10,6 +10,11 @@
 // RUN: OMP_NUM_THREADS=3 %t %t.dat 500 | FileCheck --check-prefixes=CHECK,THREADS %s
 // RUN: for n in 1 2 3 4; do mpirun --allow-run-as-root --oversubscribe -n $n %t %t.dat 500 | FileCheck %s || exit 1; done
 // RUN: for n in 1 2; do OP_AUTO_SOA=1 mpirun --allow-run-as-root --oversubscribe -n $n %t %t.dat 500 | FileCheck --check-prefixes=CHECK,SOA %s || exit 1; done
+// On a device, emulated, on a smaller mesh: each round moves what blocks have made of the residual, in two loops, and no more.
+// RUN: %t.mesh 10 12 %t.small
+// RUN: %okl-c++ -std=c++11 -O3 --okl-target=cuda,cpu --okl-strict %s -o %t.device
+// RUN: for way in cpu cuda-emulated; do OKL_BACKEND=$way %t.device %t.small 60 | head -n 1 > %t.$way; done && cmp %t.cpu %t.cuda-emulated
+// RUN: for rounds in 2 12; do OKL_STATS=1 OKL_BACKEND=cuda-emulated %t.device %t.small $rounds 2>&1 | awk '$1 == "okl_copy" { print $2, $4, $5 }'; done | FileCheck --check-prefix=MOVED %s
 // RUN: clang++-22 -std=c++11 -O0 -I%op2-include -fpass-plugin=%plugin -mllvm -okl-strict %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
 // RUN: %t %t.dat 100 | FileCheck --check-prefix=SHORT %s
 //
@@ -26,5 +31,7 @@
 // SOA:     calls seconds GB/s threads lanes soa colours plan
 // SOA:     500 {{[0-9.]+ [0-9.]+}} 1 {{[0-9-]+}} 2 - {{.*}} save_soln
 // SOA:     1000 {{[0-9.]+ [0-9.]+}} 1 {{[0-9-]+}} 6 - {{.*}} res_calc
+// MOVED:      [[# COPIES:]] 0.0[[UP:[0-9]+]] 0.000
+// MOVED-NEXT: [[# COPIES + 20]] 0.0[[UP]] 0.000
 // SHORT:  {{^}}100 4.25406e-04
 #include "../../../benchmarks/programs/airfoil/airfoil.cpp"

@@ -3,14 +3,19 @@
 //! Guarantee: the module that the kernels are copies of stays as it is, and nothing comes to LLVM's back end that ends LLVM.
 //! Of what cannot be compiled it is said which kernel has it, where that is known.
 
+use std::collections::HashSet;
+
 use okl_abi::AtomicOp;
 use okl_abi::gpu::parameter;
 
 use super::launch::Kernel;
 use super::target::{Bound, Code, GpuTarget};
 use super::{link, math, reach};
+use crate::analysis::variables::is_harmless;
 use crate::diagnostic::user_name;
-use crate::llvm::{Builder, Function, Linkage, Machine, Module, OwnModule, Silence, Type, Update};
+use crate::llvm::{
+    Builder, Function, Linkage, Machine, Module, Opcode, OwnModule, Silence, Type, Update, Value,
+};
 
 /// Why there is no code.
 pub struct Failed {
@@ -73,6 +78,21 @@ pub fn build<H>(
     }
     machine.adopt(&device);
     machine.run(&mut device, "globaldce");
+    let mut parameters = kernels.iter().flat_map(|one| &one.parameters);
+    if parameters.any(|one| one.stays.is_some()) {
+        // Only so much that nobody finds that a copy is changed and not read.
+        machine.run(&mut device, "function(sroa,early-cse)");
+    }
+    for (which, kernel) in kernels.iter().enumerate() {
+        let function = device.function(&kernel.entry).expect("it was just made");
+        for (passed, value) in kernel.parameters.iter().zip(function.parameters()) {
+            if let Some(name) = &passed.stays
+                && !is_only_read(value, &mut HashSet::new())
+            {
+                return failed(Some(which), &format!("it may change {name}"));
+            }
+        }
+    }
     retarget(&mut device, target);
     for function in device.functions() {
         if !function.is_declaration() {
@@ -102,16 +122,10 @@ pub fn build<H>(
     }
     optimise(&machine, &mut device, target);
     look_at(&device, &kernels, target)?;
-    for (which, kernel) in kernels.iter_mut().enumerate() {
+    for kernel in &mut kernels {
         let function = device.function(&kernel.entry).expect("it is kept");
         for (at, passed) in kernel.parameters.iter_mut().enumerate() {
             let says = |name: &str| function.has_parameter_attribute(at, name);
-            if let Some(name) = &passed.stays
-                && !says("readonly")
-                && !says("readnone")
-            {
-                return failed(Some(which), &format!("it may change {name}"));
-            }
             if passed.kind & parameter::ADDRESS == 0 {
                 continue;
             }
@@ -253,6 +267,43 @@ fn look_at(device: &Module, kernels: &[&mut Kernel], target: &GpuTarget) -> Resu
         }
     }
     Ok(())
+}
+
+/// Whether code certainly does nothing with what is at an address but to read it.
+fn is_only_read<'d>(address: Value<'d>, seen: &mut HashSet<Value<'d>>) -> bool {
+    !seen.insert(address)
+        || address
+            .instruction_users()
+            .into_iter()
+            .all(|one| match one.opcode() {
+                Opcode::LLVMLoad | Opcode::LLVMICmp => true,
+                Opcode::LLVMGetElementPtr
+                | Opcode::LLVMBitCast
+                | Opcode::LLVMAddrSpaceCast
+                | Opcode::LLVMPHI
+                | Opcode::LLVMSelect => is_only_read(*one, seen),
+                Opcode::LLVMCall => {
+                    let call = one.as_call().expect("it is one");
+                    let passed = call.arguments();
+                    let mut at = (0..passed.len()).filter(|&at| passed[at] == address);
+                    if is_harmless(one) {
+                        return true;
+                    }
+                    if call.callee_name().starts_with("llvm.memcpy.") {
+                        return at.all(|at| at == 1);
+                    }
+                    let callee = call.callee_function();
+                    let callee = callee.filter(|callee| !callee.is_declaration());
+                    callee.is_some_and(|callee| {
+                        let parameters = callee.parameters();
+                        at.all(|at| {
+                            let parameter = parameters.get(at);
+                            parameter.is_some_and(|one| is_only_read(*one, seen))
+                        })
+                    })
+                }
+                _ => false,
+            })
 }
 
 /// Where libclc is installed.

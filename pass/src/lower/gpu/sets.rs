@@ -258,8 +258,8 @@ struct Map {
 }
 
 /// Makes a kernel of a loop in a copy of its module.
-pub fn outline<'d>(
-    device: &'d Module,
+pub fn outline(
+    device: &Module,
     one: &ParallelLoop<'_>,
     number: usize,
     target: &'static GpuTarget,
