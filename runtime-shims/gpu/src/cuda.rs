@@ -57,6 +57,7 @@ static NAMES: Names = Names {
     load: c"cuModuleLoadDataEx",
     function: c"cuModuleGetFunction",
     function_attribute: c"cuFuncGetAttribute",
+    occupancy: c"cuOccupancyMaxActiveBlocksPerMultiprocessor",
     launch: c"cuLaunchKernel",
     event: c"cuEventCreate",
     record: c"cuEventRecord",
@@ -71,6 +72,8 @@ static ATTRIBUTES: Attributes = Attributes {
     blocks_of: [5, 6, 7],
     generation: [75, 76],
     items_of_function: 0,
+    registers_of_function: 4,
+    items_at_once: 39,
 };
 
 fn failure(status: Status) -> Failure {

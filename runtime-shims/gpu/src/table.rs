@@ -83,6 +83,8 @@ table! {
     function(function: *mut Handle, module: Handle, name: *const c_char);
     /// One of its numbers.
     function_attribute(value: *mut c_int, which: c_int, function: Handle);
+    /// How many blocks of so many work items a processor of the device runs at the same time; more shared memory.
+    occupancy(blocks: *mut c_int, function: Handle, items: c_int, shared: usize);
     /// Queues it: blocks, work items of a block, bytes of shared memory, stream, addresses of arguments, nothing.
     launch(
         function: Handle, blocks_x: c_uint, blocks_y: c_uint, blocks_z: c_uint, items_x: c_uint, items_y: c_uint,
@@ -133,6 +135,10 @@ pub struct Attributes {
     pub generation: [c_int; 2],
     /// Of a function: work items of a block.
     pub items_of_function: c_int,
+    /// Of a function: registers of a work item.
+    pub registers_of_function: c_int,
+    /// Work items that a processor of the device runs at the same time.
+    pub items_at_once: c_int,
 }
 
 /// A kind of driver.
