@@ -11,6 +11,9 @@ pub struct Cost {
     pub launches: u64,
     /// What that took on the device.
     pub milliseconds: f64,
+    /// Registers of a work item, and which part of the work items that the device could run at the same time it ran in the
+    /// first launch.
+    pub needs: Option<(u32, f64)>,
     /// What was copied for it to the device, and of what it wrote from it.
     pub moved: Moved,
 }
@@ -24,11 +27,13 @@ impl Cost {
 }
 
 /// Columns behind the kernel's name, and their widths.
-const COLUMNS: [(&str, usize); 5] = [
+const COLUMNS: [(&str, usize); 7] = [
     ("launches", 9),
     ("milliseconds", 13),
     ("MB to device", 13),
     ("MB from device", 14),
+    ("registers", 9),
+    ("occupancy", 9),
     ("at", 0),
 ];
 
@@ -38,7 +43,7 @@ pub fn table(device: &str, mut kernels: Vec<(&str, &str, &Cost)>) -> String {
     let mut text = format!("okl: kernels on {device}\n");
     let names = kernels.iter().map(|(name, ..)| name.chars().count());
     let widest = names.max().unwrap_or(0).clamp(6, 40);
-    let mut row = |name: &str, cells: [&str; 5]| {
+    let mut row = |name: &str, cells: [&str; 7]| {
         let mut line = format!("  {name:<widest$}");
         for (cell, (_, width)) in cells.iter().zip(COLUMNS) {
             let _ = write!(line, " {cell:>width$}");
@@ -54,6 +59,10 @@ pub fn table(device: &str, mut kernels: Vec<(&str, &str, &Cost)>) -> String {
             format!("{:.3}", cost.milliseconds),
             megabytes(cost.moved.up),
             megabytes(cost.moved.down),
+            cost.needs
+                .map_or("?".to_owned(), |(registers, _)| registers.to_string()),
+            cost.needs
+                .map_or("?".to_owned(), |(_, part)| format!("{:.0}%", 100.0 * part)),
             place.to_owned(),
         ];
         row(name, cells.each_ref().map(String::as_str));
@@ -70,6 +79,7 @@ mod tests {
         let cost = |launches, milliseconds, up, down| Cost {
             launches,
             milliseconds,
+            needs: (launches == 10).then_some((42, 0.625)),
             moved: Moved { up, down },
         };
         let costs = [cost(10, 1.5, 8_000_000, 0), cost(2, 20.25, 0, 4096)];
@@ -78,9 +88,9 @@ mod tests {
             ("gather", "k.okl:9", &costs[1]),
         ];
         let expected = "okl: kernels on NVIDIA H100\n  \
-             kernel  launches  milliseconds  MB to device MB from device at\n  \
-             gather         2        20.250         0.000          0.004 k.okl:9\n  \
-             add           10         1.500         8.000          0.000 k.okl:3\n";
+             kernel  launches  milliseconds  MB to device MB from device registers occupancy at\n  \
+             gather         2        20.250         0.000          0.004         ?         ? k.okl:9\n  \
+             add           10         1.500         8.000          0.000        42       62% k.okl:3\n";
         assert_eq!(table("NVIDIA H100", rows), expected);
     }
 }

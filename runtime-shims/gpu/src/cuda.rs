@@ -65,6 +65,7 @@ static NAMES: Names = Names {
     function: c"cuModuleGetFunction",
     parameters: c"",
     function_attribute: c"cuFuncGetAttribute",
+    occupancy: c"cuOccupancyMaxActiveBlocksPerMultiprocessor",
     launch: c"cuLaunchKernel",
     event: c"cuEventCreate",
     record: c"cuEventRecord",
@@ -80,6 +81,8 @@ static ATTRIBUTES: Attributes = Attributes {
     items_of: [2, 3, 4],
     blocks_of: [5, 6, 7],
     items_of_function: 0,
+    registers_of_function: 4,
+    items_at_once: 39,
 };
 
 fn failure(status: Status) -> Failure {

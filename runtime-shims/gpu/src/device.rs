@@ -125,6 +125,8 @@ impl Driver {
 /// How large what is launched may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
+    /// Work items that a processor of it runs at the same time.
+    pub items_at_once: Option<c_int>,
     /// Work items of a block.
     pub items: u32,
     /// The same in each direction.
@@ -190,6 +192,7 @@ impl Device {
                 .unwrap_or(usual)
         };
         let limits = Limits {
+            items_at_once: number_of(of.items_at_once).ok(),
             items: limit(of.items, 1024),
             items_of: [
                 limit(of.items_of[0], 1024),
@@ -339,6 +342,27 @@ impl Device {
             .ok()
             .filter(|most| asked.is_ok() && *most > 0);
         Ok((function, most))
+    }
+
+    /// What a kernel needs of the device in blocks of so many work items: registers of each, and which part of the work items
+    /// that the device could run at the same time it does run. `None` where that is not known: an emulated one does not
+    /// allocate registers.
+    pub fn needs(&self, function: Handle, items: u32) -> Option<(u32, f64)> {
+        if self.driver.kind.is_ours {
+            return None;
+        }
+        let of = self.driver.kind.attributes;
+        let (mut registers, mut blocks): (c_int, c_int) = (0, 0);
+        let asked = call!(
+            self.driver,
+            function_attribute(&mut registers, of.registers_of_function, function)
+        );
+        asked.ok()?;
+        let items = c_int::try_from(items).ok()?;
+        call!(self.driver, occupancy(&mut blocks, function, items, 0)).ok()?;
+        let most = self.limits.items_at_once.filter(|most| *most > 0)?;
+        let part = f64::from(blocks) * f64::from(items) / f64::from(most);
+        Some((u32::try_from(registers).ok()?, part))
     }
 
     /// Has a kernel run.

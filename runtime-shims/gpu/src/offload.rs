@@ -605,6 +605,10 @@ impl Offload {
         let launched = unsafe { self.device.launch(function, blocks, items, &mut pointers) };
         self.check(doing, launched)?;
         self.kernels[number].cost.launches += 1;
+        if self.measures && self.kernels[number].cost.needs.is_none() {
+            let needs = self.device.needs(function, items.iter().product());
+            self.kernels[number].cost.needs = needs;
+        }
         if let Some(span) = span {
             let ended = self.device.end(span);
             self.check(doing, ended)?;

@@ -88,6 +88,8 @@ table! {
     parameters(function: Handle, count: c_uint, parameters: *const DeviceParameter);
     /// One of its numbers.
     function_attribute(value: *mut c_int, which: c_int, function: Handle);
+    /// How many blocks of so many work items a processor of the device runs at the same time; more shared memory.
+    occupancy(blocks: *mut c_int, function: Handle, items: c_int, shared: usize);
     /// Queues it: blocks, work items of a block, bytes of shared memory, stream, addresses of arguments, nothing.
     launch(
         function: Handle, blocks_x: c_uint, blocks_y: c_uint, blocks_z: c_uint, items_x: c_uint, items_y: c_uint,
@@ -136,6 +138,10 @@ pub struct Attributes {
     pub blocks_of: [c_int; 3],
     /// Of a function: work items of a block.
     pub items_of_function: c_int,
+    /// Of a function: registers of a work item.
+    pub registers_of_function: c_int,
+    /// Work items that a processor of the device runs at the same time.
+    pub items_at_once: c_int,
 }
 
 /// By what it is known whether a device runs an image.

@@ -343,16 +343,35 @@ fn may_read(one: Instruction<'_>) -> bool {
     }
 }
 
+/// Whether an address leads to a stack variable that nobody shares. Loops that fill arrays come from one element to the next.
+fn is_own<'m>(
+    address: Value<'m>,
+    shared: &[Instruction<'m>],
+    above: &mut HashSet<Instruction<'m>>,
+) -> bool {
+    let Some(object) = address.underlying_object().as_instruction() else {
+        return false;
+    };
+    match object.opcode() {
+        Opcode::LLVMAlloca => !shared.contains(&object),
+        Opcode::LLVMPHI => {
+            !above.insert(object) || {
+                let all = object.incoming().into_iter();
+                all.map(|(value, _)| value)
+                    .all(|value| is_own(value, shared, above))
+            }
+        }
+        _ => false,
+    }
+}
+
 /// Whether an instruction changes nothing but stack variables that nobody shares.
 fn is_private<'m>(
     one: Instruction<'m>,
     shared: &[Instruction<'m>],
     above: &mut HashSet<Function<'m>>,
 ) -> bool {
-    let is_own = |address: Value<'m>| {
-        let variable = address.underlying_object().as_op(Opcode::LLVMAlloca);
-        variable.is_some_and(|variable| !shared.contains(&variable))
-    };
+    let is_own = |address: Value<'m>| is_own(address, shared, &mut HashSet::new());
     match one.opcode() {
         Opcode::LLVMAlloca
         | Opcode::LLVMPHI

@@ -209,6 +209,7 @@ functions! {
             4 => 64,
             5 => i32::MAX,
             6 | 7 => 65535,
+            39 => 1536,
             75 => 8,
             76 => 6,
             _ => return Err(1),
@@ -283,7 +284,12 @@ functions! {
         Ok(())
     };
     function_attribute(value: *mut c_int, which: c_int, function: Handle), true, |fake| {
-        *value = 1024;
+        *value = if which == 4 { 40 } else { 1024 };
+        Ok(())
+    };
+    occupancy(blocks: *mut c_int, function: Handle, items: c_int, shared: usize), true, |fake| {
+        assert_eq!(shared, 0);
+        *blocks = 768 / items;
         Ok(())
     };
     launch(

@@ -191,6 +191,7 @@ fn blocks_of_the_heap_stay_on_the_device_between_kernels() {
         table.contains("\n  twice          5         2.500 "),
         "{table}"
     );
+    assert!(table.contains("        40       50% k.okl:3"), "{table}");
 }
 
 thread_local! {
