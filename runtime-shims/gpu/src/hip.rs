@@ -51,6 +51,7 @@ static NAMES: Names = Names {
     launch: c"hipModuleLaunchKernel",
     event: c"hipEventCreateWithFlags",
     record: c"hipEventRecord",
+    occupancy: c"hipModuleOccupancyMaxActiveBlocksPerMultiprocessor",
     elapsed: c"hipEventElapsedTime",
     error_name: c"hipGetErrorName",
     error_text: c"hipGetErrorString",
@@ -61,6 +62,9 @@ static ATTRIBUTES: Attributes = Attributes {
     items_of: [26, 27, 28],
     blocks_of: [29, 30, 31],
     items_of_function: 0,
+    registers_of_function: 4,
+    // Which number it has differs between versions.
+    items_at_once: Attributes::NOTHING,
 };
 
 type Text = unsafe extern "C" fn(Status) -> *const c_char;

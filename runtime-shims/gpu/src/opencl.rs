@@ -59,6 +59,7 @@ static NAMES: Names = Names {
     launch: c"clEnqueueNDRangeKernel",
     event: c"clEnqueueMarkerWithWaitList",
     record: c"clEnqueueMarkerWithWaitList",
+    occupancy: c"",
     elapsed: c"clGetEventProfilingInfo",
     error_name: c"",
     error_text: c"",
@@ -70,6 +71,8 @@ static ATTRIBUTES: Attributes = Attributes {
     items_of: [1, 2, 3],
     blocks_of: [4, 5, 6],
     items_of_function: 0,
+    registers_of_function: Attributes::NOTHING,
+    items_at_once: Attributes::NOTHING,
 };
 
 const LOG: c_int = 1;
@@ -217,6 +220,7 @@ unsafe fn functions(library: Opened, _: &Names) -> Functions {
         launch: Some(launch),
         event: Some(event),
         record: Some(record),
+        occupancy: None,
         elapsed: Some(elapsed),
         error_name: None,
         error_text: Some(error_text),

@@ -128,7 +128,7 @@ pub enum Failure {
     Other,
 }
 
-/// Numbers by which a driver is asked for those of a device.
+/// Numbers by which a driver is asked for those of a device; [`Attributes::NOTHING`] where it has nothing like it.
 pub struct Attributes {
     /// Work items of a block.
     pub items: c_int,
@@ -142,6 +142,11 @@ pub struct Attributes {
     pub registers_of_function: c_int,
     /// Work items that a processor of the device runs at the same time.
     pub items_at_once: c_int,
+}
+
+impl Attributes {
+    /// No driver's number.
+    pub const NOTHING: c_int = -1;
 }
 
 /// By what it is known whether a device runs an image.
