@@ -147,6 +147,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn warps_are_counted_at_each_instruction() {
+        let (mut one, mut other) = (Counts::default(), Counts::default());
+        one.issue(2);
+        one.issue(0);
+        other.issue(2);
+        other.issue(3);
+        one.add(&other);
+        assert_eq!(one.issued, [1, 0, 2, 1]);
+    }
+
+    #[test]
     fn sectors_and_banks() {
         let mut counts = Counts::default();
         counts.global(Request::Load, (0..32).map(|lane| 4096 + 4 * lane), 4);
