@@ -3,7 +3,7 @@
 //
 // REQUIRES: llvm-spirv-15 libOpenCL libpocl
 // RUN: mkdir -p %t.cache && clang-22 -shared -fPIC -O1 %S/spirv_layer.c -o %t.layer
-// RUN: export OPENCL_LAYERS=%t.layer POCL_CACHE_DIR=%t.cache; for one in reductions scans stencils sparse spectral matrices; do \
+// RUN: export OPENCL_LAYERS=%t.layer POCL_CACHE_DIR=%t.cache; for one in reductions scans stencils sparse spectral matrices unroll simulations; do \
 // RUN:   %okl-c++ -O2 -g -w --okl-target=spirv,cpu %S/../okl/$one.okl -o %t && OKL_BACKEND=cpu %t > %t.processor && \
 // RUN:   OKL_BACKEND=spirv OKL_STATS=1 %t > %t.device 2> %t.table && cmp %t.processor %t.device && \
 // RUN:   grep -q "^okl: kernels on pthread" %t.table || exit 1; done

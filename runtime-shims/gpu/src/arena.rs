@@ -265,6 +265,14 @@ impl Arena {
         })
     }
 
+    /// Whether something is known of the block that an address is in.
+    pub fn watches(&self, address: usize) -> bool {
+        self.blocks(|blocks| {
+            let block = blocks.live.range(..=address).next_back();
+            block.is_some_and(|(_, block)| address < block.end && block.is_watched)
+        })
+    }
+
     /// Takes back the block that starts there, which nobody watches; false where there is none.
     pub fn free(&self, start: usize) -> bool {
         let Some(block) = self.block_at(start) else {

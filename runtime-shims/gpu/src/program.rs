@@ -278,7 +278,9 @@ pub fn touch(address: usize, writes: bool) -> bool {
 
 /// The host, or the system for it, reads or writes a range.
 pub fn touch_all(range: Range<usize>, writes: bool) {
-    if has_device() && arena_of(range.start).is_some() && !is_busy() {
+    // Threads of a driver move blocks of theirs while another thread waits for them with the lock.
+    let is_watched = || arena_of(range.start).is_some_and(|arena| arena.watches(range.start));
+    if has_device() && !is_busy() && is_watched() {
         with_device(|offload| offload.touch_all(range, writes))
             .unwrap_or_else(|wrong| fatal(&wrong));
     }

@@ -17,6 +17,9 @@ use crate::llvm::{
     Builder, Function, Linkage, Machine, Module, Opcode, OwnModule, Silence, Type, Update, Value,
 };
 
+/// Code, and the kernels that are in it, with what the host has of each.
+pub type Built<H> = (Vec<u8>, Vec<(Kernel, H)>);
+
 /// Why there is no code.
 pub struct Failed {
     /// For which of the candidates; for all where that is not known.
@@ -47,7 +50,7 @@ pub fn build<H>(
     module: &Module,
     target: &'static GpuTarget,
     outline: impl FnOnce(&Module) -> Result<Vec<(Kernel, H)>, Failed>,
-) -> Result<(Vec<u8>, Vec<(Kernel, H)>), Failed> {
+) -> Result<Built<H>, Failed> {
     let Some(machine) = Machine::of(&target.processor) else {
         let why = format!("this compiler has no code for {}", target.processor.triple);
         return failed(None, &why);
@@ -205,7 +208,10 @@ fn optimise(machine: &Machine, device: &mut OwnModule, target: &GpuTarget) {
     machine.run(device, &passes);
     if !target.has_flat_pointers {
         machine.infer_spaces(device);
-        machine.run(device, "function(instcombine,simplifycfg),globaldce");
+        machine.run(
+            device,
+            "function(instcombine<no-verify-fixpoint>,simplifycfg),globaldce",
+        );
     }
     if !target.has_overflow {
         device.expand_overflow();
