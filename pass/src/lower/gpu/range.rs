@@ -40,8 +40,8 @@ use uniform::{Evaluated, Uniform};
 /// Work items of a block, where they combine values of so many bytes.
 fn items_of(bytes: i64) -> i64 {
     match bytes {
-        ..=192 => 256,
-        ..=384 => 128,
+        0..=192 => 256,
+        193..=384 => 128,
         _ => 64,
     }
 }
@@ -243,7 +243,7 @@ pub fn outline(
     let meets = calls(body).into_iter();
     let mut meets = meets.filter(|call| effects(*call).has(Effects::BARRIER));
     let site = one.site.instruction();
-    if let Some(early) = meets.find(|call| !uniform.code.is_before(site, call.instruction())) {
+    if let Some(early) = meets.find(|call| comes_to(call.instruction(), site)) {
         let told = "its threads meet in front of the loop";
         return why(Some(early.instruction()), told);
     }
@@ -252,7 +252,7 @@ pub fn outline(
         .into_iter()
         .filter(|at| is_end(*at, one.site))
         .collect();
-    let is_behind = |at| ends.iter().any(|end| uniform.code.is_before(*end, at));
+    let is_behind = |at| ends.iter().any(|end| comes_to(*end, at));
     outside_is_private(&uniform, one, spans, &is_behind)?;
     reduce::check(device, body, &|at| spans.has(at), &is_behind)?;
     let last = extent.last.and_then(|last| uniform.evaluated(last));
@@ -505,6 +505,29 @@ fn outside_is_private<'d>(
         }
     }
     Ok(())
+}
+
+/// Whether control may come from one instruction to another one.
+fn comes_to<'d>(from: Instruction<'d>, to: Instruction<'d>) -> bool {
+    let code = from.block().instructions();
+    let behind = code.iter().skip_while(|one| **one != from).skip(1);
+    if behind.copied().any(|one| one == to) {
+        return true;
+    }
+    let mut rest = from.block().successors();
+    let mut seen: std::collections::HashSet<_> = rest.iter().copied().collect();
+    while let Some(block) = rest.pop() {
+        if block == to.block() {
+            return true;
+        }
+        rest.extend(
+            block
+                .successors()
+                .into_iter()
+                .filter(|next| seen.insert(*next)),
+        );
+    }
+    false
 }
 
 /// Whether a call says something and does nothing.

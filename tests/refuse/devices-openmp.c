@@ -1,0 +1,105 @@
+// What of OpenMP's regions a device does not run stays with its threads, and a warning says why; with `-okl-strict` that is an
+// error.
+//
+// RUN: clang-22 -O2 -g -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=cuda,cpu -c %s -o %t.o 2>&1 | grep warning: | FileCheck --match-full-lines --implicit-check-not=warning: %s
+// RUN: not clang-22 -O2 -g -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=cuda,cpu -mllvm -okl-strict -c %s -o %t.o 2>&1 | FileCheck --check-prefix=STRICT %s
+// STRICT: error: this cannot run on a device, so threads run it
+extern double unknown(double);
+extern int omp_get_thread_num(void);
+static _Thread_local int own;
+double a[1000], *rows[10];
+int n = 1000;
+volatile int seen;
+void calls(void) {
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: it calls unknown, which is not known here
+    a[i] = unknown(i);
+}
+void numbers(void) {
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: it calls omp_get_thread_num, of which this file has no code
+    a[i] = omp_get_thread_num();
+}
+void follows(void) {
+#pragma omp parallel for
+  for (int i = 0; i < 10; i++)
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: it follows a pointer that is in memory, which leads to no memory of the device's
+    rows[i][0] = i;
+}
+void each(void) {
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: it uses own, of which each thread has one
+    a[i] = own;
+}
+void critical(void) {
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: it calls __kmpc_critical, of which this file has no code
+#pragma omp critical
+    a[0] += i;
+}
+void several(void) {
+#pragma omp parallel
+  {
+#pragma omp for
+    for (int i = 0; i < n; i++) a[i] = i;
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: its threads share several loops
+#pragma omp for
+    for (int i = 0; i < n; i++) a[i] += a[n - 1 - i] * 0;
+  }
+}
+void outside(int *count) {
+#pragma omp parallel
+  {
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: behind the loop each thread looks at what others changed
+#pragma omp for
+    for (int i = 0; i < n; i++) a[i] = i;
+#pragma omp atomic
+    *count += 1;
+  }
+}
+void counts(int *count) {
+  int threads = 0;
+#pragma omp parallel reduction(+ : threads)
+  {
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: behind the loop each thread looks at what others changed
+#pragma omp for
+    for (int i = 0; i < n; i++) a[i] = i;
+    threads++;
+  }
+  *count = threads;
+}
+void ordered(void) {
+#pragma omp parallel for ordered
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: its iterations may have an ordered part
+  for (int i = 0; i < n; i++) {
+#pragma omp ordered
+    a[i] += i ? a[i - 1] : 0;
+  }
+}
+void changing(void) {
+  seen = 1;
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: it accesses memory that is `volatile`
+    a[i] = seen;
+}
+void wide(long double *x) {
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: it computes with `long double` or `__float128`
+    x[i] = i;
+}
+void start(int *count) {
+  int position = 3;
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: its threads meet in turns of a loop or under a condition
+#pragma omp parallel for linear(position : 2)
+  for (int i = 0; i < n; i++) {
+    a[i] = position;
+    position += 2;
+  }
+  *count = position;
+}
