@@ -21,7 +21,7 @@ struct Kernel {
 extern "C"
 #endif
     int32_t
-    okl_gpu_launch_v1(void *kernel, void *blocks, void *items, void *arguments, int32_t has_processor);
+    okl_gpu_launch_v2(void *kernel, void *blocks, void *items, void *arguments, int32_t has_processor);
 
 #ifndef PTX
 #define PTX                                                                                       \
@@ -47,5 +47,5 @@ static struct Kernel kernel = {"saxpy", "saxpy.okl:1", "saxpy", &image, 1, param
 static int launch(int n, double a, const double *x, double *y, int items_of_block, int has_processor) {
   int64_t blocks[3] = {(n + items_of_block - 1) / items_of_block, 1, 1}, items[3] = {items_of_block, 1, 1};
   void *arguments[] = {&n, &a, &x, &y};
-  return okl_gpu_launch_v1(&kernel, blocks, items, arguments, has_processor);
+  return okl_gpu_launch_v2(&kernel, blocks, items, arguments, has_processor);
 }

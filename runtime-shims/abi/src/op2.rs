@@ -60,7 +60,7 @@ abi_structs! {
     struct DeviceLoop {
         /// A [`DeviceKernel`](crate::gpu::DeviceKernel).
         kernel: ptr,
-        /// `okl_gpu_launch_v1`: so a program with such loops is linked with it, and others are not.
+        /// `okl_gpu_launch_v2`: so a program with such loops is linked with it, and others are not.
         launch: ptr,
         /// `okl_gpu_runs_v1`.
         runs: ptr,

@@ -14,7 +14,7 @@ use crate::program::{self, State};
 ///
 /// # Safety
 /// As its line there says.
-pub unsafe fn okl_gpu_launch_v1(
+pub unsafe fn okl_gpu_launch_v2(
     kernel: *mut c_void,
     blocks: *mut c_void,
     items: *mut c_void,

@@ -497,8 +497,13 @@ fn outside_is_private<'d>(
             Opcode::LLVMLoad => Some(at.operand(0)),
             _ => None,
         };
-        let is_shared =
-            reads.is_some_and(|from| from.underlying_object().as_op(Opcode::LLVMAlloca).is_none());
+        // The numbers of its thread are no others' either.
+        let is_shared = reads.is_some_and(|from| {
+            let object = from.underlying_object();
+            let is_number =
+                (object.as_parameter()).is_some_and(|(_, index)| index < Region::LEADING);
+            object.as_op(Opcode::LLVMAlloca).is_none() && !is_number
+        });
         if is_shared && !spans.has(at) && is_behind(at) && !is_of_last() {
             let told = "behind the loop each thread looks at what others changed";
             return why(Some(at), told);

@@ -702,7 +702,7 @@ pub fn record<'m>(
     use okl_abi::gpu::f;
     let fields = DeviceLoop::NAMES.iter().map(|&field| match field {
         "kernel" => record,
-        "launch" => *declare(module, &f::okl_gpu_launch_v1),
+        "launch" => *declare(module, &f::okl_gpu_launch_v2),
         "runs" => *declare(module, &f::okl_gpu_runs_v1),
         "values" => *values,
         "value_count" => module.const_i64(rows.len() as i64),
