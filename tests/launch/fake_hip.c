@@ -3,6 +3,8 @@
 // kernels, and nowhere else.
 //
 // FAKE_HIP: the processor, or else what is wrong: none, full, faults.
+//
+// RUN: clang-22 -fsyntax-only -Wall -Wextra -Werror -Wno-unused-parameter %s
 #include <dlfcn.h>
 #include <elf.h>
 #include <stdint.h>

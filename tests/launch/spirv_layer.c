@@ -2,6 +2,8 @@
 // module, which that driver takes as a program's binary. Equipment of tests: OPENCL_LAYERS names it.
 //
 // llvm-spirv-15 knows no OpConstantNull of numbers, so that they become constants of value 0.
+//
+// RUN: clang-22 -fsyntax-only -Wall -Wextra -Werror -Wno-unused-parameter %s
 #define CL_TARGET_OPENCL_VERSION 210
 #include <stdint.h>
 #include <stdio.h>

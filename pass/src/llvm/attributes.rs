@@ -58,7 +58,7 @@ impl<'m> Attribute<'m> {
     }
 
     /// The number that is its value; 0 of one without.
-    fn number(self) -> u64 {
+    pub(super) fn number(self) -> u64 {
         // SAFETY: an attribute, which is asked for a number where it has a kind that LLVM knows.
         unsafe {
             match LLVMIsEnumAttribute(self.raw) {

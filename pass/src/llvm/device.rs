@@ -220,6 +220,12 @@ impl<'m> Function<'m> {
         self.parameter_attribute(index, "byval")?.ty()
     }
 
+    /// Of which alignment what a parameter points to is said to be, in bytes.
+    pub fn parameter_alignment(self, index: usize) -> u32 {
+        let align = self.parameter_attribute(index, "align");
+        align.map_or(1, |align| align.number() as u32)
+    }
+
     /// Passes a copy of an object of a type, of which the parameter is the address.
     pub fn copy_parameter(self, module: &'m Module, index: usize, ty: Type<'m>, align: u32) {
         self.type_parameter(module, "byval", index, ty, align);

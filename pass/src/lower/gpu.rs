@@ -120,7 +120,19 @@ pub fn check<'m>(
             Err((at, why)) => decline(false, Site::Instruction(at), &why),
         }
     }
-    for (one, found) in regions(module, asked.regions, targets) {
+    // All else has been looked at for CUDA devices alone.
+    let other = targets.iter().any(|one| *one != &target::CUDA);
+    let only = "okl sends it to CUDA devices alone";
+    if other {
+        for one in asked.regions.iter().filter(|one| !range::is_done(one)) {
+            decline(true, Site::Instruction(one.site.instruction()), only);
+        }
+    }
+    let found = match other {
+        true => Vec::new(),
+        false => regions(module, asked.regions, targets),
+    };
+    for (one, found) in found {
         match found {
             Ok(found) => candidates.push(Candidate::Range(found)),
             Err(range::Why { why, place }) => {
@@ -135,7 +147,11 @@ pub fn check<'m>(
         .iter()
         .filter(|one| matches!(one.space, Space::Set { .. }));
     for one in sets {
-        match sets::Candidate::of(module, one) {
+        let found = match other {
+            true => Err((one.site.instruction(), only.to_string())),
+            false => sets::Candidate::of(module, one),
+        };
+        match found {
             Ok(found) => candidates.push(Candidate::Sets(found)),
             Err((at, why)) => decline(false, Site::Instruction(at), &why),
         }

@@ -383,7 +383,7 @@ fn outline<'d>(
     for argument in call.arguments() {
         let place = place(argument, function, &stack.all, &counted, &is_read);
         let place = place.ok_or("it uses a value from in front of it that is in no variable")?;
-        if let Place::Passed(value, ty) = place {
+        if let Place::Passed(value, ty, _) = place {
             let is_address = ty.is_pointer();
             if !is_address && ty.has_pointers() {
                 return Err("it gets an object with pointers in it".to_string());
@@ -434,7 +434,7 @@ fn outline<'d>(
         let variable = |ty: Type<'d>| builder.alloca(ty, device.align_of(ty));
         arguments.push(match *place {
             Place::Own(ty, align) => builder.alloca(ty, align),
-            Place::Passed(value, ty) => {
+            Place::Passed(value, ty, align) => {
                 let (at, parameter) = passed.next().expect("one for each");
                 match value {
                     Passed::First(_) | Passed::Step(_) => parameter,
@@ -444,12 +444,13 @@ fn outline<'d>(
                         variable
                     }
                     Passed::Variable(_) | Passed::Object(_) if ty.is_aggregate() => {
-                        let align = device.align_of(ty);
+                        let own = device.align_of(ty);
+                        let align = align.max(own);
                         if target.object_space.is_some() {
-                            kernel.refer_to_parameter(device, at, ty, align);
-                            let variable = variable(ty);
+                            kernel.refer_to_parameter(device, at, ty, own);
+                            let variable = builder.alloca(ty, align);
                             let bytes = device.size_of(ty) as i64;
-                            builder.copy_aligned(variable, parameter, bytes, align);
+                            builder.copy_aligned(variable, parameter, bytes, own);
                             variable
                         } else {
                             kernel.copy_parameter(device, at, ty, align);
@@ -491,8 +492,8 @@ fn outline<'d>(
 enum Place<'d> {
     /// The address of a variable of the kernel's own.
     Own(Type<'d>, u32),
-    /// What is passed: the address of a variable with that, or the value.
-    Passed(Passed, Type<'d>),
+    /// What is passed: the address of a variable with that, which code that reads it takes to be aligned so, or the value.
+    Passed(Passed, Type<'d>, u32),
 }
 
 fn place<'d>(
@@ -514,14 +515,15 @@ fn place<'d>(
                     true => Passed::Few(at),
                     false => Passed::Variable(at),
                 };
-                Place::Passed(passed, ty)
+                Place::Passed(passed, ty, variable.stack_alignment())
             }
             false => Place::Own(ty, variable.stack_alignment()),
         });
     }
     if let Some((_, index)) = argument.as_parameter() {
         let ty = function.copied_parameter(index)?;
-        return Some(Place::Passed(Passed::Object(index), ty));
+        let align = function.parameter_alignment(index);
+        return Some(Place::Passed(Passed::Object(index), ty, align));
     }
     let ty = argument.ty();
     let first = counted.iter().position(|one| one.first == argument);
@@ -529,7 +531,7 @@ fn place<'d>(
     let value = first
         .map(Passed::First)
         .or_else(|| step().map(Passed::Step));
-    Some(Place::Passed(value?, ty))
+    Some(Place::Passed(value?, ty, 1))
 }
 
 /// Whether the kernel says of the pointer in a variable that nothing else leads to what it points to.

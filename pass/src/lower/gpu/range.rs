@@ -29,8 +29,8 @@ use crate::analysis::waiting;
 use crate::diagnostic::place;
 use crate::ir::{Body, Code as Spans, ParallelLoop, Part, Region, Space, Team};
 use crate::llvm::{
-    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Linkage, Module, Opcode,
-    Passes, Value,
+    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Intrinsic, Linkage,
+    Module, Opcode, Passes, Value,
 };
 use crate::marks::ON_DEVICE;
 use crate::recognise;
@@ -301,7 +301,13 @@ pub fn outline(
         let values = [block, item, results];
         reduce::emit(device, body, first, combined, values, which, target)?;
     }
-    deal(device, site, signed, [own, items, index])?;
+    deal(
+        device,
+        site,
+        signed,
+        [own, items, index],
+        combined.is_some(),
+    )?;
     for call in calls(body) {
         if effects(call).has(Effects::REDUCES) || call.callee_name() == "__kmpc_global_thread_num" {
             let zero = call.instruction().ty().zero();
@@ -663,12 +669,14 @@ fn is_last_barrier(call: Call<'_>) -> bool {
     effects(call).has(Effects::BARRIER) && call.callee_name() == "__kmpc_barrier"
 }
 
-/// Has a work item run the iteration with its number, and those that lie as many behind it as there are work items.
+/// Has a work item run the iteration with its number, and those that lie as many behind it as there are work items. One that
+/// has none is done, unless work items meet behind the loop.
 fn deal<'d>(
     device: &'d Module,
     site: Call<'d>,
     signed: bool,
     [own, items, index]: [Value<'d>; 3],
+    meets: bool,
 ) -> Result<(), Why> {
     let body = site.instruction().function();
     let at = site.instruction();
@@ -756,14 +764,34 @@ fn deal<'d>(
     let upper = builder.load(ty, upper_at);
     let last = builder.difference(wide(&builder, upper), wide(&builder, lower));
     builder.store(own, index);
-    builder.go(inside);
+    if meets {
+        builder.go(inside);
+    } else {
+        let done = body.append_block(device);
+        Builder::at_end_like(device, done, at).ret(None);
+        builder.go_if(builder.ask(at_most, own, last), inside, done);
+    }
     let builder = Builder::before(device, at);
     let number = builder.load(device.int(64), index);
-    // None are from the second to the first one.
-    let has = builder.ask(at_most, number, last);
-    let [first, second] = [0, 1].map(|none| builder.select(has, number, device.const_i64(none)));
-    builder.store(own_at(&builder, lower, second), lower_at);
-    builder.store(own_at(&builder, lower, first), upper_at);
+    if meets {
+        // None are from the second to the first one.
+        let has = builder.ask(at_most, number, last);
+        let [first, second] =
+            [0, 1].map(|none| builder.select(has, number, device.const_i64(none)));
+        builder.store(own_at(&builder, lower, second), lower_at);
+        builder.store(own_at(&builder, lower, first), upper_at);
+    } else {
+        let value = own_at(&builder, lower, number);
+        builder.store(value, lower_at);
+        builder.store(value, upper_at);
+        // What the program compares it with: one iteration is no loop then.
+        let below = match signed {
+            true => IntPredicate::LLVMIntSLE,
+            false => IntPredicate::LLVMIntULE,
+        };
+        let is_below = builder.ask(Comparison::Integer(below), value, upper);
+        builder.call_intrinsic(Intrinsic::named("llvm.assume"), &[], &[is_below]);
+    }
     // So far is no other chunk.
     let far = builder.int_cast(builder.plus(last, 1), ty);
     builder.store(far, stride_at);

@@ -162,8 +162,8 @@ struct Signature<'d> {
     device: &'d Module,
     target: &'static GpuTarget,
     types: Vec<Type<'d>>,
-    /// Of those that are copies, what is copied.
-    copied: Vec<Option<Type<'d>>>,
+    /// Of those that are copies, what is copied, and its alignment.
+    copied: Vec<Option<(Type<'d>, u32)>>,
     given: Vec<Given>,
     passed: Vec<Passed>,
     /// What has to hold.
@@ -174,7 +174,7 @@ impl<'d> Signature<'d> {
     fn add(
         &mut self,
         ty: Type<'d>,
-        copied: Option<Type<'d>>,
+        copied: Option<(Type<'d>, u32)>,
         given: Given,
         passed: Passed,
     ) -> usize {
@@ -211,14 +211,15 @@ impl<'d> Signature<'d> {
     }
 
     /// A copy of an object, which is to stay as it is.
-    fn copy(&mut self, ty: Type<'d>, name: String, passed: Passed) -> usize {
+    fn copy(&mut self, (ty, align): (Type<'d>, u32), name: String, passed: Passed) -> usize {
         let given = Given {
             kind: 0,
             size: self.device.size_of(ty) as i64,
             is_alone: false,
             stays: Some(name),
         };
-        self.add(self.device.pointer(), Some(ty), given, passed)
+        let align = align.max(self.device.align_of(ty));
+        self.add(self.device.pointer(), Some((ty, align)), given, passed)
     }
 }
 
@@ -299,7 +300,9 @@ pub fn outline(
                     device.size_of(global.value_type()) as i64,
                 )
             };
-            (global, signature.copy(global.value_type(), name, passed))
+            // Code that reads it counts on its alignment.
+            let of_it = (global.value_type(), global.alignment());
+            (global, signature.copy(of_it, name, passed))
         })
         .collect();
     let bytes = signature.given.iter();
@@ -315,8 +318,8 @@ pub fn outline(
     let kernel = device.add_function(&entry, ty, Linkage::LLVMExternalLinkage);
     kernel.copy_subprogram(body);
     for (at, copied) in signature.copied.iter().enumerate() {
-        if let Some(ty) = copied {
-            kernel.copy_parameter(device, at, *ty, device.align_of(*ty));
+        if let Some((ty, align)) = *copied {
+            kernel.copy_parameter(device, at, ty, align);
         }
         if signature.given[at].is_alone {
             kernel.set_parameter_attribute(device, at, "noalias");
@@ -390,7 +393,7 @@ fn has(
     let values = module.array(element.scalar.ty(module), element.components as u64);
     let mut value = || {
         let passed = Passed::of(what::VALUE, at, bytes);
-        signature.copy(values, format!("arg{at}, which is OP_READ"), passed)
+        signature.copy((values, 1), format!("arg{at}, which is OP_READ"), passed)
     };
     match mode {
         Mode::Read => Has::Value(value()),

@@ -1,0 +1,39 @@
+// Regions whose threads share a loop on a device: a work item runs an iteration, with no loop around it but that over the
+// grid, and in front of the fork stands the launch. Threads meet behind the loop, as they do where it is one of a region's own.
+//
+// RUN: clang-22 -O2 -g -fopenmp -emit-llvm -c -Xclang -disable-llvm-passes %s -o %t.bc
+// RUN: opt-22 -load-pass-plugin=%plugin -okl-target=cuda,cpu -passes='print<okl-device>' -disable-output %t.bc >%t.ptx 2>&1; FileCheck --implicit-check-not=.extern --implicit-check-not=warning: %s <%t.ptx
+// RUN: clang-22 -O2 -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=cuda,cpu -S -emit-llvm %s -o - | FileCheck --check-prefix=HOST %s
+// RUN: clang-22 -O2 -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=spirv,cpu -c %s -o %t.o 2>&1 | FileCheck --check-prefix=OTHER %s
+
+// CHECK-LABEL: .entry okl_scale_omp_outlined_0_region(
+// CHECK:       .maxntid 256, 1, 1
+// CHECK-COUNT-1: ld.global.b64
+// CHECK-NOT:   ld.global
+// CHECK-COUNT-1: st.global.b64
+// CHECK-NOT:   st.global
+// HOST-LABEL: @scale(
+// HOST:       call i32 @okl_gpu_launch_v2(
+// OTHER:      regions.c:[[# @LINE + 2]]:{{.*}}: warning: this cannot run on a device, so threads run it: okl sends it to CUDA devices alone
+void scale(int n, double *y, const double *x, double a) {
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    y[i] = a * x[i];
+}
+
+// CHECK-LABEL: .entry okl_multiply_omp_outlined_1_region(
+// HOST-LABEL: @multiply(
+// HOST:       call i32 @okl_gpu_launch_v2(
+void multiply(int n, double *c, const double *a, const double *b) {
+  int i, j, k;
+#pragma omp parallel
+  {
+#pragma omp for private(j, k)
+    for (i = 0; i < n; i++)
+      for (j = 0; j < n; j++) {
+        c[i * n + j] = 0;
+        for (k = 0; k < n; k++)
+          c[i * n + j] += a[i * n + k] * b[k * n + j];
+      }
+  }
+}
