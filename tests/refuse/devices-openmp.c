@@ -54,10 +54,10 @@ void several(void) {
 void outside(int *count) {
 #pragma omp parallel
   {
-// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: behind the loop each thread looks at what others changed
 #pragma omp for
     for (int i = 0; i < n; i++) a[i] = i;
 #pragma omp atomic
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: behind the loop each thread looks at what others changed
     *count += 1;
   }
 }
@@ -65,9 +65,9 @@ void counts(int *count) {
   int threads = 0;
 #pragma omp parallel reduction(+ : threads)
   {
-// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: behind the loop each thread looks at what others changed
 #pragma omp for
     for (int i = 0; i < n; i++) a[i] = i;
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: outside of the loop each thread has a part in what is combined
     threads++;
   }
   *count = threads;

@@ -4,7 +4,7 @@
 // RUN: clang-22 -O2 -g -fopenmp -emit-llvm -c -Xclang -disable-llvm-passes %s -o %t.bc
 // RUN: opt-22 -load-pass-plugin=%plugin -okl-target=cuda,cpu -passes='print<okl-device>' -disable-output %t.bc >%t.ptx 2>&1; FileCheck --implicit-check-not=.extern --implicit-check-not=warning: %s <%t.ptx
 // RUN: clang-22 -O2 -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=cuda,cpu -S -emit-llvm %s -o - | FileCheck --check-prefix=HOST %s
-// RUN: clang-22 -O2 -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=spirv,cpu -c %s -o %t.o 2>&1 | FileCheck --check-prefix=OTHER %s
+// RUN: clang-22 -O2 -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=spirv,cpu -g -c %s -o %t.o 2>&1 | FileCheck --check-prefix=OTHER %s
 
 // CHECK-LABEL: .entry okl_scale_omp_outlined_0_region(
 // CHECK:       .maxntid 256, 1, 1
