@@ -8,6 +8,8 @@
 //! Guarantee: outside of its loop a work item changes nothing that others see, and in it nothing is left that depends on
 //! other threads than by atomic updates. What is evaluated on the host nobody changes while the region runs.
 
+mod checks;
+mod deal;
 mod host;
 mod reduce;
 mod uniform;
@@ -20,20 +22,20 @@ use okl_abi::gpu::parameter;
 use super::asked::number;
 use super::compile::{Failed, entry_name, failed};
 use super::launch::{Kernel, Parameter};
-use super::reach::{self, Variables};
 use super::target::GpuTarget;
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::runtime::{self, effects};
-use crate::analysis::variables::{self, Does, is_harmless};
+use crate::analysis::variables::{self, Does};
 use crate::analysis::waiting;
 use crate::diagnostic::place;
-use crate::ir::{Body, Code as Spans, ParallelLoop, Part, Region, Space, Team};
+use crate::ir::{Region, Space, Team};
 use crate::llvm::{
-    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Intrinsic, Linkage,
-    Module, Opcode, Passes, Value,
+    Block, Builder, Call, Function, Instruction, Linkage, Module, Opcode, Passes, Value,
 };
 use crate::marks::ON_DEVICE;
 use crate::recognise;
+use checks::{check_all, comes_to, only_loop, outside_is_private, written};
+use deal::{deal, is_end};
 use reduce::Combined;
 use uniform::{Evaluated, Uniform};
 
@@ -398,170 +400,6 @@ fn inline_all(body: Function<'_>) -> Result<(), Why> {
     }
 }
 
-/// The loop that a region's threads share, where that is all that they do together.
-fn only_loop<'r, 'd>(region: &'r Region<'d>) -> Result<(&'r ParallelLoop<'d>, &'r Spans<'d>), Why> {
-    let Some(steps) = region.straight() else {
-        return why(
-            None,
-            "its threads meet in turns of a loop or under a condition",
-        );
-    };
-    for step in steps {
-        if let Some((at, reason)) = &step.unknown {
-            return why(Some(*at), &format!("it {reason}"));
-        }
-        if let Some(Part::One(_, code)) = step.parts.iter().find(|one| matches!(one, Part::One(..)))
-        {
-            let at = code
-                .spans
-                .first()
-                .and_then(|span| span.instructions().first().copied());
-            return why(at, "it has code for one of its threads");
-        }
-    }
-    let mut loops = region.loops();
-    let Some(one) = loops.next() else {
-        return why(None, "its threads share no loop");
-    };
-    if let Some(other) = loops.next() {
-        return why(
-            Some(other.site.instruction()),
-            "its threads share several loops",
-        );
-    }
-    match &one.body {
-        Body::Code(code) if one.site.instruction().function() == region.body => Ok((one, code)),
-        _ => why(Some(one.site.instruction()), "its loop is not in it"),
-    }
-}
-
-/// Checks that what stands outside of the loop changes what is a work item's own, and nothing else; but for what the last
-/// iteration leaves.
-fn outside_is_private<'d>(
-    uniform: &Uniform<'d>,
-    one: &ParallelLoop<'d>,
-    spans: &Spans<'d>,
-    is_behind: &dyn Fn(Instruction<'d>) -> bool,
-) -> Result<(), Why> {
-    let code = &uniform.code;
-    let last = runtime::argument(one.site, "last");
-    let calls = calls(code.function());
-    let last = last.or_else(|| {
-        calls
-            .iter()
-            .find_map(|call| runtime::argument(*call, "last"))
-    });
-    // Where a thread goes that has the last iteration.
-    let of_last: Vec<_> = last
-        .map(|last| last.instruction_users())
-        .unwrap_or_default()
-        .into_iter()
-        .filter(|user| user.opcode() == Opcode::LLVMLoad)
-        .flat_map(|load| load.instruction_users())
-        .filter_map(|asked| {
-            let branch = asked.instruction_users();
-            let branch = branch
-                .iter()
-                .find(|one| one.branch_condition() == Some(*asked))?;
-            let [yes, no] = branch.block().successors()[..] else {
-                return None;
-            };
-            match asked.comparison()? {
-                _ if asked.operand(1).as_constant_int() != Some(0) => None,
-                Comparison::Integer(IntPredicate::LLVMIntEQ) => Some((no, branch.block())),
-                Comparison::Integer(IntPredicate::LLVMIntNE) => Some((yes, branch.block())),
-                _ => None,
-            }
-        })
-        .filter(|(to, _)| to.predecessors().len() == 1)
-        .collect();
-    for at in code.function().instructions() {
-        let is_allowed = !at.may_write()
-            || is_harmless(at)
-            || spans.has(at)
-            || at
-                .as_call()
-                .is_some_and(|call| runtime::function(call).is_some())
-            || at.as_call().is_some_and(|call| tells_only(call))
-            || written(at)
-                .is_some_and(|to| to.underlying_object().as_op(Opcode::LLVMAlloca).is_some())
-            || of_last
-                .iter()
-                .any(|(to, _)| code.dominates(*to, at.block()));
-        if !is_allowed {
-            return why(
-                Some(at),
-                "outside of the loop each thread changes what others see",
-            );
-        }
-        let is_of_last = || {
-            of_last
-                .iter()
-                .any(|(to, _)| code.dominates(*to, at.block()))
-        };
-        let reads = match at.opcode() {
-            Opcode::LLVMLoad => Some(at.operand(0)),
-            _ => None,
-        };
-        // The numbers of its thread are no others' either.
-        let is_shared = reads.is_some_and(|from| {
-            let object = from.underlying_object();
-            let is_number =
-                (object.as_parameter()).is_some_and(|(_, index)| index < Region::LEADING);
-            object.as_op(Opcode::LLVMAlloca).is_none() && !is_number
-        });
-        if is_shared && !spans.has(at) && is_behind(at) && !is_of_last() {
-            let told = "behind the loop each thread looks at what others changed";
-            return why(Some(at), told);
-        }
-    }
-    Ok(())
-}
-
-/// Whether control may come from one instruction to another one.
-fn comes_to<'d>(from: Instruction<'d>, to: Instruction<'d>) -> bool {
-    let code = from.block().instructions();
-    let behind = code.iter().skip_while(|one| **one != from).skip(1);
-    if behind.copied().any(|one| one == to) {
-        return true;
-    }
-    let mut rest = from.block().successors();
-    let mut seen: std::collections::HashSet<_> = rest.iter().copied().collect();
-    while let Some(block) = rest.pop() {
-        if block == to.block() {
-            return true;
-        }
-        rest.extend(
-            block
-                .successors()
-                .into_iter()
-                .filter(|next| seen.insert(*next)),
-        );
-    }
-    false
-}
-
-/// Whether a call says something and does nothing.
-fn tells_only(call: Call<'_>) -> bool {
-    let name = call.callee_name();
-    let known = ["llvm.assume", "llvm.dbg.", "llvm.experimental.noalias."];
-    known.iter().any(|known| name.starts_with(known))
-}
-
-/// Where an instruction writes, if it writes nothing else.
-fn written(at: Instruction<'_>) -> Option<Value<'_>> {
-    match at.opcode() {
-        Opcode::LLVMStore => Some(at.operand(1)),
-        Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => Some(at.operand(0)),
-        Opcode::LLVMCall => {
-            let call = at.as_call()?;
-            let is_filling = call.callee_name().starts_with("llvm.mem");
-            is_filling.then(|| call.arguments()[0])
-        }
-        _ => None,
-    }
-}
-
 /// Has a body use what the host says is the address of a variable of the program's, for variables that are no constants.
 fn replace_globals<'d>(
     device: &'d Module,
@@ -611,217 +449,6 @@ fn replace_globals<'d>(
         }
     }
     Ok(())
-}
-
-/// Checks that a device can run all of a body.
-fn check_all(device: &Module, body: Function<'_>) -> Result<(), Why> {
-    for one in body.instructions() {
-        if one.as_call().is_some_and(|call| is_replaced(call)) {
-            continue;
-        }
-        if one.is_volatile() {
-            return why(Some(one), "it accesses memory that is `volatile`");
-        }
-        if one.opcode() == Opcode::LLVMFence {
-            return why(Some(one), "its threads see by a flush what others do");
-        }
-        if one.opcode() == Opcode::LLVMAtomicCmpXchg && one.operand(1).is_constant() {
-            return why(Some(one), "it may wait for other iterations");
-        }
-        if let Err(told) = reach::instruction(device, one, Variables::Constants) {
-            return why(Some(one), &told);
-        }
-        let is_own = |address: Value<'_>| {
-            let object = address.underlying_object();
-            object.as_op(Opcode::LLVMAlloca).is_some()
-                || object.as_global().is_some_and(|one| one.is_readonly())
-        };
-        let is_pointer = one.opcode() == Opcode::LLVMLoad && one.ty().is_pointer();
-        if is_pointer && !is_own(one.operand(0)) {
-            let told =
-                "it follows a pointer that is in memory, which leads to no memory of the device's";
-            return why(Some(one), told);
-        }
-        if one.opcode() == Opcode::LLVMIntToPtr {
-            return why(Some(one), "it makes a pointer of a number");
-        }
-    }
-    Ok(())
-}
-
-/// Whether a call is one that something else takes the place of.
-fn is_replaced(call: Call<'_>) -> bool {
-    let does = effects(call);
-    let all = [
-        Effects::SHARES,
-        Effects::DEALS,
-        Effects::ENDS_SHARE,
-        Effects::ENDS_DEAL,
-    ];
-    all.iter().any(|one| does.has(*one))
-        || does.has(Effects::REDUCES)
-        || call.callee_name() == "__kmpc_global_thread_num"
-        || is_last_barrier(call)
-}
-
-/// Whether a call is where the threads meet in the end.
-fn is_last_barrier(call: Call<'_>) -> bool {
-    effects(call).has(Effects::BARRIER) && call.callee_name() == "__kmpc_barrier"
-}
-
-/// Has a work item run the iteration with its number, and those that lie as many behind it as there are work items. One that
-/// has none is done, unless work items meet behind the loop.
-fn deal<'d>(
-    device: &'d Module,
-    site: Call<'d>,
-    signed: bool,
-    [own, items, index]: [Value<'d>; 3],
-    meets: bool,
-) -> Result<(), Why> {
-    let body = site.instruction().function();
-    let at = site.instruction();
-    let argument =
-        |call: Call<'d>, name: &str| runtime::argument(call, name).expect("its line has it");
-    let is_deal = effects(site).has(Effects::DEALS);
-    let extended = |builder: &Builder<'d>, opcode, value: Value<'d>, bits| {
-        let ty = device.int(bits);
-        match value.ty() == ty {
-            true => value,
-            false => builder.cast(opcode, value, ty),
-        }
-    };
-    let wide = |builder: &Builder<'d>, value: Value<'d>| match signed {
-        true => extended(builder, Opcode::LLVMSExt, value, 64),
-        false => extended(builder, Opcode::LLVMZExt, value, 64),
-    };
-    let flag =
-        |builder: &Builder<'d>, value: Value<'d>| extended(builder, Opcode::LLVMZExt, value, 32);
-    let ends: Vec<_> = calls(body)
-        .into_iter()
-        .filter(|one| is_end(one.instruction(), site))
-        .collect();
-    let own_at = |builder: &Builder<'d>, lower: Value<'d>, number: Value<'d>| {
-        let ty = lower.ty();
-        builder.binary(Opcode::LLVMAdd, lower, builder.int_cast(number, ty))
-    };
-    let equal = Comparison::Integer(IntPredicate::LLVMIntEQ);
-    let at_most = Comparison::Integer(IntPredicate::LLVMIntSLE);
-    if is_deal {
-        let builder = Builder::before(device, at);
-        let [lower, upper] = ["lower", "upper"].map(|name| argument(site, name));
-        let last = builder.difference(wide(&builder, upper), wide(&builder, lower));
-        builder.store(own, index);
-        for next in calls(body) {
-            let is_next = runtime::function(next).is_some_and(|one| one.has(Effects::SHARES));
-            if !is_next {
-                continue;
-            }
-            let builder = Builder::before(device, next.instruction());
-            let number = builder.load(device.int(64), index);
-            let has = builder.ask(at_most, number, last);
-            let value = own_at(&builder, lower, number);
-            builder.store(value, argument(next, "lower"));
-            builder.store(value, argument(next, "upper"));
-            let one = builder.int_cast(device.const_i64(1), value.ty());
-            builder.store(one, argument(next, "stride"));
-            let is_last = flag(&builder, builder.ask(equal, number, last));
-            let old = builder.load(device.int(32), argument(next, "last"));
-            builder.store(builder.select(has, is_last, old), argument(next, "last"));
-            builder.store(builder.sum(number, items), index);
-            let result = flag(&builder, has);
-            next.instruction().replace_all_uses_with(result);
-            next.instruction().erase();
-        }
-        for end in ends {
-            end.instruction().erase();
-        }
-        at.erase();
-        return Ok(());
-    }
-    let [fini] = ends[..] else {
-        return why(Some(at), "its loop ends in several places");
-    };
-    let [lower_at, upper_at, stride_at, last_at] =
-        ["lower", "upper", "stride", "last"].map(|name| argument(site, name));
-    let bits = match signed_width(site) {
-        Some(bits) => bits,
-        None => return why(Some(at), "its loop is not understood"),
-    };
-    // Before the iterations, each of them, and behind them.
-    let behind = fini.instruction().split_before();
-    let inside = at.split_before();
-    let front = inside.predecessors();
-    let [front] = front[..] else {
-        return why(Some(at), "its loop is not understood");
-    };
-    let [leaves] = behind.predecessors()[..] else {
-        return why(Some(at), "its loop ends in several places");
-    };
-    front.terminator().expect("a complete block").erase();
-    let builder = Builder::at_end_like(device, front, at);
-    let ty = device.int(bits);
-    let lower = builder.load(ty, lower_at);
-    let upper = builder.load(ty, upper_at);
-    let last = builder.difference(wide(&builder, upper), wide(&builder, lower));
-    builder.store(own, index);
-    if meets {
-        builder.go(inside);
-    } else {
-        let done = body.append_block(device);
-        Builder::at_end_like(device, done, at).ret(None);
-        builder.go_if(builder.ask(at_most, own, last), inside, done);
-    }
-    let builder = Builder::before(device, at);
-    let number = builder.load(device.int(64), index);
-    if meets {
-        // None are from the second to the first one.
-        let has = builder.ask(at_most, number, last);
-        let [first, second] =
-            [0, 1].map(|none| builder.select(has, number, device.const_i64(none)));
-        builder.store(own_at(&builder, lower, second), lower_at);
-        builder.store(own_at(&builder, lower, first), upper_at);
-    } else {
-        let value = own_at(&builder, lower, number);
-        builder.store(value, lower_at);
-        builder.store(value, upper_at);
-        // What the program compares it with: one iteration is no loop then.
-        let below = match signed {
-            true => IntPredicate::LLVMIntSLE,
-            false => IntPredicate::LLVMIntULE,
-        };
-        let is_below = builder.ask(Comparison::Integer(below), value, upper);
-        builder.call_intrinsic(Intrinsic::named("llvm.assume"), &[], &[is_below]);
-    }
-    // So far is no other chunk.
-    let far = builder.int_cast(builder.plus(last, 1), ty);
-    builder.store(far, stride_at);
-    let is_last = builder.ask(equal, number, last);
-    builder.store(flag(&builder, is_last), last_at);
-    leaves.terminator().expect("a complete block").erase();
-    let builder = Builder::at_end_like(device, leaves, at);
-    let next = builder.sum(builder.load(device.int(64), index), items);
-    builder.store(next, index);
-    builder.go_if(builder.ask(at_most, next, last), inside, behind);
-    fini.instruction().erase();
-    at.erase();
-    for barrier in calls(body)
-        .into_iter()
-        .filter(|call| is_last_barrier(*call))
-    {
-        barrier.instruction().erase();
-    }
-    Ok(())
-}
-
-/// Whether an instruction ends what a call begins.
-fn is_end<'d>(at: Instruction<'d>, site: Call<'d>) -> bool {
-    let [one, other] = [at.as_call(), Some(site)].map(|call| call.and_then(runtime::function));
-    one.zip(other).is_some_and(|(one, other)| one.ends(other))
-}
-
-/// Bits of the numbers of a loop's iterations.
-fn signed_width(site: Call<'_>) -> Option<u32> {
-    runtime::argument(site, "chunk")?.ty().bits()
 }
 
 /// Makes the kernel that calls the body's code with values.

@@ -1,0 +1,168 @@
+//! How iterations come to work items: in the place of what asks for a thread's share, each gets those of its own number.
+
+use super::{Why, calls, why};
+use crate::analysis::runtime::{self, effects};
+use crate::llvm::{
+    Builder, Call, Comparison, Instruction, IntPredicate, Intrinsic, Module, Opcode, Value,
+};
+use okl_abi::Effects;
+
+/// Whether a call is where the threads meet in the end.
+pub(super) fn is_last_barrier(call: Call<'_>) -> bool {
+    effects(call).has(Effects::BARRIER) && call.callee_name() == "__kmpc_barrier"
+}
+
+/// Has a work item run the iteration with its number, and those that lie as many behind it as there are work items. One that
+/// has none is done, unless work items meet behind the loop.
+pub(super) fn deal<'d>(
+    device: &'d Module,
+    site: Call<'d>,
+    signed: bool,
+    [own, items, index]: [Value<'d>; 3],
+    meets: bool,
+) -> Result<(), Why> {
+    let body = site.instruction().function();
+    let at = site.instruction();
+    let argument =
+        |call: Call<'d>, name: &str| runtime::argument(call, name).expect("its line has it");
+    let is_deal = effects(site).has(Effects::DEALS);
+    let extended = |builder: &Builder<'d>, opcode, value: Value<'d>, bits| {
+        let ty = device.int(bits);
+        match value.ty() == ty {
+            true => value,
+            false => builder.cast(opcode, value, ty),
+        }
+    };
+    let wide = |builder: &Builder<'d>, value: Value<'d>| match signed {
+        true => extended(builder, Opcode::LLVMSExt, value, 64),
+        false => extended(builder, Opcode::LLVMZExt, value, 64),
+    };
+    let flag =
+        |builder: &Builder<'d>, value: Value<'d>| extended(builder, Opcode::LLVMZExt, value, 32);
+    let ends: Vec<_> = calls(body)
+        .into_iter()
+        .filter(|one| is_end(one.instruction(), site))
+        .collect();
+    let own_at = |builder: &Builder<'d>, lower: Value<'d>, number: Value<'d>| {
+        let ty = lower.ty();
+        builder.binary(Opcode::LLVMAdd, lower, builder.int_cast(number, ty))
+    };
+    let equal = Comparison::Integer(IntPredicate::LLVMIntEQ);
+    let at_most = Comparison::Integer(IntPredicate::LLVMIntSLE);
+    if is_deal {
+        let builder = Builder::before(device, at);
+        let [lower, upper] = ["lower", "upper"].map(|name| argument(site, name));
+        let last = builder.difference(wide(&builder, upper), wide(&builder, lower));
+        builder.store(own, index);
+        for next in calls(body) {
+            let is_next = runtime::function(next).is_some_and(|one| one.has(Effects::SHARES));
+            if !is_next {
+                continue;
+            }
+            let builder = Builder::before(device, next.instruction());
+            let number = builder.load(device.int(64), index);
+            let has = builder.ask(at_most, number, last);
+            let value = own_at(&builder, lower, number);
+            builder.store(value, argument(next, "lower"));
+            builder.store(value, argument(next, "upper"));
+            let one = builder.int_cast(device.const_i64(1), value.ty());
+            builder.store(one, argument(next, "stride"));
+            let is_last = flag(&builder, builder.ask(equal, number, last));
+            let old = builder.load(device.int(32), argument(next, "last"));
+            builder.store(builder.select(has, is_last, old), argument(next, "last"));
+            builder.store(builder.sum(number, items), index);
+            let result = flag(&builder, has);
+            next.instruction().replace_all_uses_with(result);
+            next.instruction().erase();
+        }
+        for end in ends {
+            end.instruction().erase();
+        }
+        at.erase();
+        return Ok(());
+    }
+    let [fini] = ends[..] else {
+        return why(Some(at), "its loop ends in several places");
+    };
+    let [lower_at, upper_at, stride_at, last_at] =
+        ["lower", "upper", "stride", "last"].map(|name| argument(site, name));
+    let bits = match signed_width(site) {
+        Some(bits) => bits,
+        None => return why(Some(at), "its loop is not understood"),
+    };
+    // Before the iterations, each of them, and behind them.
+    let behind = fini.instruction().split_before();
+    let inside = at.split_before();
+    let front = inside.predecessors();
+    let [front] = front[..] else {
+        return why(Some(at), "its loop is not understood");
+    };
+    let [leaves] = behind.predecessors()[..] else {
+        return why(Some(at), "its loop ends in several places");
+    };
+    front.terminator().expect("a complete block").erase();
+    let builder = Builder::at_end_like(device, front, at);
+    let ty = device.int(bits);
+    let lower = builder.load(ty, lower_at);
+    let upper = builder.load(ty, upper_at);
+    let last = builder.difference(wide(&builder, upper), wide(&builder, lower));
+    builder.store(own, index);
+    if meets {
+        builder.go(inside);
+    } else {
+        let done = body.append_block(device);
+        Builder::at_end_like(device, done, at).ret(None);
+        builder.go_if(builder.ask(at_most, own, last), inside, done);
+    }
+    let builder = Builder::before(device, at);
+    let number = builder.load(device.int(64), index);
+    if meets {
+        // None are from the second to the first one.
+        let has = builder.ask(at_most, number, last);
+        let [first, second] =
+            [0, 1].map(|none| builder.select(has, number, device.const_i64(none)));
+        builder.store(own_at(&builder, lower, second), lower_at);
+        builder.store(own_at(&builder, lower, first), upper_at);
+    } else {
+        let value = own_at(&builder, lower, number);
+        builder.store(value, lower_at);
+        builder.store(value, upper_at);
+        // What the program compares it with: one iteration is no loop then.
+        let below = match signed {
+            true => IntPredicate::LLVMIntSLE,
+            false => IntPredicate::LLVMIntULE,
+        };
+        let is_below = builder.ask(Comparison::Integer(below), value, upper);
+        builder.call_intrinsic(Intrinsic::named("llvm.assume"), &[], &[is_below]);
+    }
+    // So far is no other chunk.
+    let far = builder.int_cast(builder.plus(last, 1), ty);
+    builder.store(far, stride_at);
+    let is_last = builder.ask(equal, number, last);
+    builder.store(flag(&builder, is_last), last_at);
+    leaves.terminator().expect("a complete block").erase();
+    let builder = Builder::at_end_like(device, leaves, at);
+    let next = builder.sum(builder.load(device.int(64), index), items);
+    builder.store(next, index);
+    builder.go_if(builder.ask(at_most, next, last), inside, behind);
+    fini.instruction().erase();
+    at.erase();
+    for barrier in calls(body)
+        .into_iter()
+        .filter(|call| is_last_barrier(*call))
+    {
+        barrier.instruction().erase();
+    }
+    Ok(())
+}
+
+/// Whether an instruction ends what a call begins.
+pub(super) fn is_end<'d>(at: Instruction<'d>, site: Call<'d>) -> bool {
+    let [one, other] = [at.as_call(), Some(site)].map(|call| call.and_then(runtime::function));
+    one.zip(other).is_some_and(|(one, other)| one.ends(other))
+}
+
+/// Bits of the numbers of a loop's iterations.
+pub(super) fn signed_width(site: Call<'_>) -> Option<u32> {
+    runtime::argument(site, "chunk")?.ty().bits()
+}
