@@ -2,8 +2,9 @@
 //! its own view while the program's is protected.
 //!
 //! Guarantee: an address that points into a block, to its end, or right before it leads to that block: between two blocks
-//! lies a page that belongs half to the one and half to the other. Nothing here is locked
-//! while a driver is called, so that drivers may allocate on any thread.
+//! lies a page that belongs half to the one and half to the other. What was never a block's is closed to the program, which
+//! would fill it where it runs beyond a block. Nothing here is locked while a driver is called, so that drivers may allocate
+//! on any thread.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -36,6 +37,8 @@ pub struct Arena {
 pub struct Blocks {
     /// Behind what was ever given out.
     end: usize,
+    /// To here the program's view is open.
+    open: usize,
     /// What is free before that, by its start.
     free: BTreeMap<usize, Free>,
     /// Bytes of it that are not zero.
@@ -81,7 +84,7 @@ impl Blocks {
 }
 
 /// A heap in which nothing changes.
-pub struct Held(#[allow(dead_code, reason = "it is held")] MutexGuard<'static, Blocks>);
+pub struct Held(MutexGuard<'static, Blocks>);
 
 /// `sysconf`, as a number of bytes: the memory of the machine.
 fn memory_of_machine() -> usize {
@@ -108,16 +111,13 @@ impl Arena {
             if file < 0 {
                 return None;
             }
-            let map = || {
-                let (protection, flags) = (
-                    libc::PROT_READ | libc::PROT_WRITE,
-                    libc::MAP_SHARED | libc::MAP_NORESERVE,
-                );
+            let map = |protection| {
+                let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
                 libc::mmap(ptr::null_mut(), size, protection, flags, file, 0)
             };
             let fits = libc::ftruncate(file, size as i64) == 0;
             let views = if fits {
-                [map(), map()]
+                [libc::PROT_NONE, libc::PROT_READ | libc::PROT_WRITE].map(map)
             } else {
                 [libc::MAP_FAILED; 2]
             };
@@ -136,6 +136,7 @@ impl Arena {
                 file: AtomicI32::new(file),
                 blocks: Mutex::new(Blocks {
                     end: base + PAGE,
+                    open: base,
                     free: BTreeMap::new(),
                     used: 0,
                     live: BTreeMap::new(),
@@ -216,8 +217,15 @@ impl Arena {
                 }
                 None => {
                     let at = fits(blocks.end, self.base + self.size)?;
+                    let end = at + bytes + PAGE;
+                    if end > blocks.open {
+                        if !self.protect(blocks.open..end, Access::Write) {
+                            return None;
+                        }
+                        blocks.open = end;
+                    }
                     blocks.put(blocks.end..at, false);
-                    blocks.end = at + bytes + PAGE;
+                    blocks.end = end;
                     (at, false)
                 }
             };
@@ -326,7 +334,7 @@ impl Arena {
     }
 
     /// Gives a process that was forked memory of its own, in place of its parent's; false where there is not enough.
-    pub fn separate(&self, _: &Held) -> bool {
+    pub fn separate(&self, held: &Held) -> bool {
         let old = self.file.load(Relaxed);
         // SAFETY: system calls on files and mappings of our own; in this process nobody else runs.
         unsafe {
@@ -353,22 +361,18 @@ impl Arena {
                 }
             }
             for start in [self.base, self.base.wrapping_add(self.offset)] {
+                let protection = match start == self.base {
+                    true => libc::PROT_NONE,
+                    false => libc::PROT_READ | libc::PROT_WRITE,
+                };
                 let start = ptr::with_exposed_provenance_mut(start);
-                let (protection, flags) = (
-                    libc::PROT_READ | libc::PROT_WRITE,
-                    libc::MAP_SHARED | libc::MAP_NORESERVE,
-                );
-                if libc::mmap(
-                    start,
-                    self.size,
-                    protection,
-                    flags | libc::MAP_FIXED,
-                    new,
-                    0,
-                ) == libc::MAP_FAILED
-                {
+                let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | libc::MAP_FIXED;
+                if libc::mmap(start, self.size, protection, flags, new, 0) == libc::MAP_FAILED {
                     return false;
                 }
+            }
+            if !self.protect(self.base..held.0.open, Access::Write) {
+                return false;
             }
             libc::close(old);
             self.file.store(new, Relaxed);
@@ -397,6 +401,31 @@ mod tests {
     fn bytes<'a>(start: usize, length: usize) -> &'a mut [u8] {
         // SAFETY: of a live block.
         unsafe { std::slice::from_raw_parts_mut(ptr::with_exposed_provenance_mut(start), length) }
+    }
+
+    #[test]
+    fn what_was_never_a_blocks_is_closed() {
+        let arena = Arena::of(64 << 20).unwrap();
+        let mut pipe = [0; 2];
+        // SAFETY: two numbers; the system looks whether it may read there.
+        let is_open = |at: usize, pipe: [i32; 2]| unsafe {
+            libc::write(pipe[1], ptr::with_exposed_provenance(at), 1) == 1
+        };
+        // SAFETY: as above.
+        assert_eq!(unsafe { libc::pipe(pipe.as_mut_ptr()) }, 0);
+        let mut end = 0;
+        for length in [PAGE, 100_000, 1] {
+            let start = arena.allocate(length, 1).unwrap();
+            end = start + length.next_multiple_of(PAGE);
+            assert!(is_open(start, pipe) && is_open(end - 1, pipe));
+            assert!(!is_open(end + PAGE, pipe), "{length} bytes");
+        }
+        // SAFETY: closed once.
+        unsafe {
+            libc::close(pipe[0]);
+            libc::close(pipe[1]);
+        }
+        assert!(arena.contains(end + PAGE));
     }
 
     #[test]
