@@ -107,16 +107,21 @@ impl Decoder<'_> {
         }
     }
 
+    /// What a load or a store says: its order, where it goes, how many values, and what they are.
+    fn accessed(words: &mut Words) -> Result<(Order, Space, usize, Type)> {
+        let order = Self::order(words);
+        let space = words.space();
+        words.caching();
+        let count = Self::count(words);
+        Ok((order, space, count, words.one_type()?))
+    }
+
     pub(super) fn load(
         &mut self,
         words: &mut Words,
         operands: &mut Operands,
     ) -> Result<(Class, What)> {
-        let order = Self::order(words);
-        let space = words.space();
-        words.caching();
-        let count = Self::count(words);
-        let of = words.one_type()?;
+        let (order, space, count, of) = Self::accessed(words)?;
         let line = operands.line;
         let target = operands.next()?;
         let parts = match target {
@@ -160,11 +165,7 @@ impl Decoder<'_> {
         words: &mut Words,
         operands: &mut Operands,
     ) -> Result<(Class, What)> {
-        let order = Self::order(words);
-        let space = words.space();
-        words.caching();
-        let count = Self::count(words);
-        let of = words.one_type()?;
+        let (order, space, count, of) = Self::accessed(words)?;
         let line = operands.line;
         let address = self.address(operands, space)?;
         let source = operands.next()?;
