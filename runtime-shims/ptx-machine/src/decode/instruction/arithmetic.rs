@@ -3,7 +3,7 @@
 use super::{NONE, Operands};
 use crate::decode::words::Words;
 use crate::decode::{Decoder, Result, wrong};
-use crate::parse::{self};
+use crate::parse;
 use crate::program::{
     Class, Combination, Comparison, FloatClass, Floating, Operand, Register, What, Whole1, Whole2,
     Whole3,
