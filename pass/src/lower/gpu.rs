@@ -12,6 +12,7 @@
 mod asked;
 mod blocks;
 mod compile;
+mod halo;
 mod launch;
 mod link;
 mod math;
@@ -33,6 +34,8 @@ use target::GpuTarget;
 #[derive(Default)]
 pub struct Plan<'m> {
     going: Vec<Going<'m>>,
+    /// Moves elements, where loops over sets go there.
+    halo: Option<Kernel>,
     images: Vec<Image>,
     has_cpu: bool,
 }
@@ -74,6 +77,8 @@ enum Passed {
     Blocks(Vec<blocks::Passed>),
     Sets(Vec<sets::Passed>),
     Range(range::Hosted),
+    /// What moves elements: the run time launches it.
+    Halo,
 }
 
 /// What may go to devices.
@@ -174,7 +179,7 @@ pub fn check<'m>(
             }
             Err(Failed { which, why }) => {
                 // All of them have the same entries, whatever they are compiled for.
-                let gone: Vec<_> = match which {
+                let gone: Vec<_> = match which.filter(|which| *which < candidates.len()) {
                     Some(which) => vec![candidates.remove(which)],
                     None => fail_alone(module, &mut candidates, target),
                 };
@@ -191,6 +196,10 @@ pub fn check<'m>(
             }
         }
     }
+    let halo = match kernels.last() {
+        Some((_, Passed::Halo)) => kernels.pop().map(|(kernel, _)| kernel),
+        _ => None,
+    };
     let going = candidates.into_iter().zip(kernels);
     let going = going.map(|(candidate, (kernel, passed))| Going {
         origin: candidate.origin(),
@@ -209,6 +218,7 @@ pub fn check<'m>(
     });
     let plan = Plan {
         going: going.collect(),
+        halo,
         images,
         has_cpu,
     };
@@ -322,6 +332,15 @@ fn outline(
             Ok((kernel, passed)) => all.push((which, (kernel, Passed::Sets(passed)))),
             Err(why) => return compile::failed(Some(which), &why),
         }
+    }
+    let has_sets = all
+        .iter()
+        .any(|(_, (_, passed))| matches!(passed, Passed::Sets(_)));
+    if has_sets {
+        all.push((
+            candidates.len(),
+            (halo::outline(device, target), Passed::Halo),
+        ));
     }
     all.sort_by_key(|(which, _)| *which);
     Ok(all.into_iter().map(|(_, one)| one).collect())

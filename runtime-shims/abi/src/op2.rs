@@ -18,7 +18,7 @@ macro_rules! for_each_op2_fn {
             /// arguments. `components` and `component_lanes` are two more such functions, that may be used where
             /// data are stored component by component, and where `lanes` may, but for optional arguments; they
             /// may be null. `device` is null, or a `DeviceLoop`: the loop as a kernel of a device's.
-            fn okl_op2_par_loop_v4(name: ptr, set: ptr, count: i32, arguments: ptr, kernel: ptr, range: ptr, lanes: ptr, width: i32, any_order: i32, components: ptr, component_lanes: ptr, device: ptr): [RUNS_LOOP, MAY_UNWIND];
+            fn okl_op2_par_loop_v5(name: ptr, set: ptr, count: i32, arguments: ptr, kernel: ptr, range: ptr, lanes: ptr, width: i32, any_order: i32, components: ptr, component_lanes: ptr, device: ptr): [RUNS_LOOP, MAY_UNWIND];
 
             /// Called where one of OP2's functions is called next, at `place`, a text; with null after that.
             fn okl_op2_at(place: ptr): [];
@@ -72,6 +72,9 @@ abi_structs! {
         block: i64,
         /// Whether the processor may run the loop.
         has_processor: i64,
+        /// A [`DeviceKernel`](crate::gpu::DeviceKernel) that moves elements between data and a buffer: its work items move a
+        /// piece of an element each. What it is passed [`halo`] says.
+        halo: ptr,
     }
 
     /// What is passed to such a kernel.
@@ -114,6 +117,27 @@ pub mod device {
     pub const VARIABLE: i64 = 10;
     /// Is not passed: two arguments use the same map.
     pub const SAME_MAP: i64 = 11;
+    /// Whether an argument is there that may be left out, an `int`.
+    pub const IS_THERE: i64 = 12;
+    /// Where the numbers are that the program knows the loop's elements by; null where they are the same.
+    pub const ORIGINAL: i64 = 13;
+    /// The map, with the numbers that the program knows elements by.
+    pub const ORIGINAL_MAP: i64 = 14;
+}
+
+/// What the kernel is passed that moves elements: addresses, then `int`s, then numbers of 64 bits.
+pub mod halo {
+    /// Of the data, of the buffer, and of the numbers of the elements: null where they follow each other.
+    pub const ADDRESSES: usize = 3;
+    /// Whether elements go from the buffer to the data, and the number of the first one.
+    pub const INTS: usize = 2;
+    /// How many elements; bytes of a piece, pieces of a component, pieces of an element; bytes from one element to the next, and
+    /// from one component to the next. In the buffer elements lie side by side.
+    pub const NUMBERS: usize = 6;
+    /// How many bytes a piece may have.
+    pub const PIECES: [i64; 3] = [8, 4, 1];
+    /// Work items of a block.
+    pub const BLOCK: i64 = 128;
 }
 
 /// OP2's names of accesses: position n is the value n of `op_access`.

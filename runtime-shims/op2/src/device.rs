@@ -9,7 +9,7 @@ use std::{
     sync::OnceLock,
 };
 
-use okl_abi::op2::{DeviceLoop, DeviceValue};
+use okl_abi::op2::{DeviceLoop, DeviceValue, halo};
 use okl_job::opened::Opened;
 
 use crate::report::fatal;
@@ -117,6 +117,11 @@ impl<'a> Kernel<'a> {
         unsafe { std::slice::from_raw_parts(self.0.values.cast(), self.0.value_count as usize) }
     }
 
+    /// Which loop it is of, as a number.
+    pub(crate) fn number(&self) -> usize {
+        std::ptr::from_ref(self.0).addr()
+    }
+
     /// Work items of a block.
     pub(crate) fn block(&self) -> usize {
         self.0.block as usize
@@ -141,12 +146,34 @@ impl<'a> Kernel<'a> {
     /// # Safety
     /// `arguments` are addresses of values of its parameters; addresses among these are of the device's memory, or null.
     pub(crate) unsafe fn launch(&self, blocks: usize, arguments: &[*const c_void]) {
-        let (blocks, items) = ([blocks as i64, 1, 1], [self.block() as i64, 1, 1]);
+        // SAFETY: the caller's promise.
+        unsafe { self.launch_one(self.0.kernel, blocks, self.block(), arguments) }
+    }
+
+    /// Has so many blocks run of the kernel that moves elements.
+    ///
+    /// # Safety
+    /// The same for its parameters, which [`okl_abi::op2::halo`] lists.
+    pub(crate) unsafe fn launch_halo(&self, blocks: usize, arguments: &[*const c_void]) {
+        // SAFETY: the caller's promise.
+        unsafe { self.launch_one(self.0.halo, blocks, halo::BLOCK as usize, arguments) }
+    }
+
+    /// # Safety
+    /// The same for the parameters of `kernel`.
+    unsafe fn launch_one(
+        &self,
+        kernel: *mut c_void,
+        blocks: usize,
+        items: usize,
+        arguments: &[*const c_void],
+    ) {
+        let (blocks, items) = ([blocks as i64, 1, 1], [items as i64, 1, 1]);
         // SAFETY: the caller's promise; that is the function's type.
         unsafe {
             let launch = std::mem::transmute::<*mut c_void, Launch>(self.0.launch);
             launch(
-                self.0.kernel,
+                kernel,
                 blocks.as_ptr(),
                 items.as_ptr(),
                 arguments.as_ptr(),

@@ -18,7 +18,7 @@ use crate::{
     layout::{Dat, Map, Set},
     local, memory,
     mesh::mesh,
-    mirror::Use,
+    mirror::{Lists, Use},
     partition::Base,
     plan,
     report::{fatal, text, warn, warn_of_program},
@@ -38,6 +38,8 @@ pub(crate) struct Distribution {
     renumbering: Option<usize>,
     /// Rows of maps in original numbers, by number of the map, for loops that ask for them.
     original_rows: Mutex<HashMap<i32, Box<[i32]>>>,
+    /// Numbers of elements on a device.
+    pub(crate) on_device: Lists,
 }
 
 /// How the program wants its mesh to be.
@@ -416,6 +418,7 @@ fn distributed(wishes: Wishes, is_in_parts: bool) -> State {
         base,
         renumbering: wishes.renumbering,
         original_rows: Mutex::default(),
+        on_device: Lists::default(),
     };
     State::Distributed(Arc::new(distribution))
 }

@@ -1,26 +1,31 @@
 //! Exchange of data between ranks.
 //!
 //! Guarantee: after it each rank has what the owners of its elements have. A rank sends each neighbour one
-//! message with all data that are exchanged, or none if the neighbour needs nothing.
+//! message with all data that are exchanged, or none if the neighbour needs nothing. Messages are the same wherever a rank
+//! has its data.
 
 use std::sync::Mutex;
 
 use crate::{
+    device::Kernel,
     distribute::Distribution,
     job::Messages,
     layout::Dat,
+    packed,
     times::{self, Traffic},
 };
 
 /// An exchange that has begun.
-pub(crate) struct Exchange {
+pub(crate) struct Exchange<'a> {
     messages: Messages,
     dats: Vec<*mut Dat>,
+    /// Of the loop that needs the data, where it runs on a device.
+    kernel: Option<Kernel<'a>>,
     traffic: Traffic,
 }
 
 // SAFETY: used by the program's own thread only.
-unsafe impl Send for Exchange {}
+unsafe impl Send for Exchange<'_> {}
 
 /// Memory of earlier messages.
 static SPARE: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
@@ -33,11 +38,15 @@ fn room(length: usize) -> Vec<u8> {
     room
 }
 
-/// Sends what others need of `dats`, and receives what is needed here.
+/// Sends what others need of `dats`, and receives what is needed here, for a loop that runs on the processor, or on a device.
 ///
 /// # Safety
 /// The data are declared and distributed; those of others are not used before [`Exchange::complete`].
-pub(crate) unsafe fn begin(distribution: &Distribution, dats: Vec<*mut Dat>) -> Exchange {
+pub(crate) unsafe fn begin<'a>(
+    distribution: &Distribution,
+    dats: Vec<*mut Dat>,
+    kernel: Option<Kernel<'a>>,
+) -> Exchange<'a> {
     let mut messages = Messages::default();
     let mut traffic = Traffic::default();
     let neighbours = &distribution.portion.neighbours;
@@ -52,15 +61,14 @@ pub(crate) unsafe fn begin(distribution: &Distribution, dats: Vec<*mut Dat>) -> 
             messages.receive(room(length), at, rank as usize);
         }
     }
-    for (at, &rank) in neighbours.iter().enumerate() {
-        let mut message = room(0);
-        for &dat in &dats {
-            // SAFETY: the caller's promise.
-            unsafe {
-                let (part, dat) = (distribution.part((*dat).set), &*dat);
-                part.pack(at, dat.stored(), dat.order(), &mut message);
-            }
+    // SAFETY: the caller's promise.
+    let packed = unsafe {
+        match &kernel {
+            None => pack(distribution, &dats),
+            Some(kernel) => packed::pack(kernel, distribution, &dats, room),
         }
+    };
+    for (message, &rank) in packed.into_iter().zip(neighbours) {
         if message.is_empty() {
             continue;
         }
@@ -71,11 +79,32 @@ pub(crate) unsafe fn begin(distribution: &Distribution, dats: Vec<*mut Dat>) -> 
     Exchange {
         messages,
         dats,
+        kernel,
         traffic,
     }
 }
 
-impl Exchange {
+/// The message for each neighbour.
+///
+/// # Safety
+/// See [`begin`].
+unsafe fn pack(distribution: &Distribution, dats: &[*mut Dat]) -> Vec<Vec<u8>> {
+    let neighbours = 0..distribution.portion.neighbours.len();
+    let packed = neighbours.map(|at| {
+        let mut message = room(0);
+        for &dat in dats {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let (part, dat) = (distribution.part((*dat).set), &*dat);
+                part.pack(at, dat.stored(), dat.order(), &mut message);
+            }
+        }
+        message
+    });
+    packed.collect()
+}
+
+impl Exchange<'_> {
     /// Lends MPI a hand.
     pub(crate) fn progress(&mut self) {
         self.messages.progress();
@@ -89,15 +118,11 @@ impl Exchange {
         let start = times::now();
         let (outgoing, incoming) = self.messages.complete();
         self.traffic.waiting = times::now() - start;
-        for (neighbour, message) in &incoming {
-            let mut rest = &message[..];
-            for &dat in &self.dats {
-                // SAFETY: the caller's promise.
-                unsafe {
-                    let (part, dat) = (distribution.part((*dat).set), &mut *dat);
-                    let (size, order) = (dat.size as usize, dat.order());
-                    rest = part.unpack(*neighbour, dat.stored_mut(), size, order, rest);
-                }
+        // SAFETY: the caller's promise.
+        unsafe {
+            match &self.kernel {
+                None => unpack(distribution, &self.dats, &incoming),
+                Some(kernel) => packed::unpack(kernel, distribution, &self.dats, &incoming),
             }
         }
         for &dat in &self.dats {
@@ -108,5 +133,23 @@ impl Exchange {
         spare.extend(outgoing);
         spare.extend(incoming.into_iter().map(|(_, room)| room));
         self.traffic
+    }
+}
+
+/// Puts what neighbours have sent where it belongs.
+///
+/// # Safety
+/// See [`begin`].
+unsafe fn unpack(distribution: &Distribution, dats: &[*mut Dat], incoming: &[(usize, Vec<u8>)]) {
+    for (neighbour, message) in incoming {
+        let mut rest = &message[..];
+        for &dat in dats {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let (part, dat) = (distribution.part((*dat).set), &mut *dat);
+                let (size, order) = (dat.size as usize, dat.order());
+                rest = part.unpack(*neighbour, dat.stored_mut(), size, order, rest);
+            }
+        }
     }
 }

@@ -27,7 +27,7 @@ struct Foreign {
     /// Such a loop takes the set's size for the number of elements that are owned.
     set: *mut Set,
     size: i32,
-    exchange: Option<Exchange>,
+    exchange: Option<Exchange<'static>>,
 }
 
 // SAFETY: used by the program's own thread only.
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn op_mpi_halo_exchanges(
             }
         }
         let dats = stale(arguments);
-        let begun = (!dats.is_empty()).then(|| exchange::begin(&distribution, dats));
+        let begun = (!dats.is_empty()).then(|| exchange::begin(&distribution, dats, None));
         let size = foreign().take().map_or((*set).size, |left| {
             // On one rank an exception may have left the loop before.
             (*left.set).size = left.size;

@@ -29,7 +29,7 @@
 //! | `renumber` | an order of elements in which neighbours are near |
 //! | `halo` | what a rank has of a distributed mesh |
 //! | `distribute` | distributes the mesh, and gathers it |
-//! | `exchange` | data between ranks |
+//! | `exchange`, `packed` | data between ranks, of the host and of a device |
 //! | `data` | data out of the library: arrays and files |
 //! | `value` | types of values |
 //! | `hdf5` | OP2's files in HDF5 |
@@ -68,6 +68,7 @@ mod mirror;
 mod offload;
 mod order;
 mod other_target;
+mod packed;
 mod par_loop;
 mod partition;
 mod plan;

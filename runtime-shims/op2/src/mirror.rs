@@ -123,13 +123,22 @@ struct Columns {
     entries: usize,
 }
 
-static MAPS: Mutex<Option<HashMap<i32, Columns>>> = Mutex::new(None);
+/// Which numbers a map leads to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Leads {
+    /// Those that elements have here.
+    Here,
+    /// Those that the program knows them by.
+    Program,
+}
+
+static MAPS: Mutex<Option<HashMap<(i32, Leads), Columns>>> = Mutex::new(None);
 
 /// Where the map of a number is on the device, and how many entries its columns have: `rows` are `dim` entries each.
-pub(crate) fn columns(index: i32, rows: &[i32], dim: usize) -> (u64, i64) {
+pub(crate) fn columns(index: i32, leads: Leads, rows: &[i32], dim: usize) -> (u64, i64) {
     let mut maps = MAPS.lock().expect("no panic while it is locked");
     let maps = maps.get_or_insert_default();
-    let known = maps.entry(index).or_insert_with(|| {
+    let known = maps.entry((index, leads)).or_insert_with(|| {
         let columns = (0..dim).flat_map(|column| rows.iter().skip(column).step_by(dim));
         let bytes: Vec<u8> = columns.flat_map(|one| one.to_ne_bytes()).collect();
         Columns {
@@ -138,6 +147,26 @@ pub(crate) fn columns(index: i32, rows: &[i32], dim: usize) -> (u64, i64) {
         }
     });
     (known.memory.address(), known.entries as i64)
+}
+
+/// What a list is of: all elements of a set that are here, or those that a neighbour has, too.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Of {
+    Set(i32),
+    Exported(i32, usize),
+}
+
+/// Lists of elements' numbers on the device.
+#[derive(Default)]
+pub(crate) struct Lists(Mutex<HashMap<Of, Memory>>);
+
+impl Lists {
+    /// Where one is.
+    pub(crate) fn address(&self, of: Of, bytes: impl FnOnce() -> Vec<u8>) -> u64 {
+        let mut lists = self.0.lock().expect("no panic while it is locked");
+        let known = lists.entry(of).or_insert_with(|| Memory::with(&bytes()));
+        known.address()
+    }
 }
 
 /// Maps change, or go.

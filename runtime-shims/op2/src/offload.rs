@@ -2,9 +2,16 @@
 //!
 //! Guarantee: as on the host; what it adds to elements through maps, and to global arguments, in another order. Elements that
 //! write the same in another way than by adding do not run at the same time, nor do those that add where results are to be the
-//! same in each run. What is not for the device the processor runs, and finds its data.
+//! same in each run. What is not for the device the processor runs, and finds its data. Of several ranks all run a loop on
+//! devices, or none; each runs on its device what it would run itself, elements that need nothing of others while data of
+//! others are on their way.
 
-use std::{ffi::c_void, sync::Mutex};
+use std::{
+    collections::HashMap,
+    ffi::c_void,
+    ops::Range,
+    sync::{Arc, Mutex},
+};
 
 use okl_abi::op2::{access, device as what};
 
@@ -12,16 +19,20 @@ use crate::{
     backend,
     body::{both_add, every_meeting, written_columns},
     device::{Kernel, Memory},
-    distribute, job,
+    distribute::Distribution,
+    exchange, job,
     layout::{Arg, Map, Set, argtype},
-    mirror::{self, Use},
-    plan, private, ranks,
+    local,
+    mirror::{self, Leads, Of, Use},
+    plan::{self, Plan},
+    private, ranks,
     report::{fatal, warn_once},
-    storage,
+    settings, storage,
     times::Way,
 };
 
 /// The loop's name, its kernel and its arguments.
+#[derive(Clone, Copy)]
 pub(crate) struct Offload<'a> {
     pub(crate) name: &'a str,
     pub(crate) set: *const Set,
@@ -41,6 +52,7 @@ static PARTIALS: Mutex<Option<Memory>> = Mutex::new(None);
 /// Forgets what is on the device.
 pub(crate) fn clear() {
     *PARTIALS.lock().expect("no panic while it is locked") = None;
+    *AGREED.lock().expect("no panic while it is locked") = None;
 }
 
 /// Tells those who ask for a device of a loop that has no code for one.
@@ -52,19 +64,52 @@ pub(crate) fn tell_of_none(name: &str) {
     }
 }
 
+/// Whether all ranks run a loop on devices, by its number.
+static AGREED: Mutex<Option<HashMap<usize, bool>>> = Mutex::new(None);
+
+/// Elements that run together.
+struct Run {
+    elements: Range<usize>,
+    /// Whether what they make of global arguments counts: elements of others do not.
+    counts: bool,
+    /// What keeps elements apart that must not run at the same time, and whether it is new.
+    plan: Option<(Arc<Plan>, bool)>,
+}
+
+impl Run {
+    /// What runs one after the other: positions.
+    fn launches(&self) -> Vec<Range<usize>> {
+        let Some((plan, _)) = &self.plan else {
+            return vec![self.elements.clone()];
+        };
+        let mut end = 0;
+        let launches = plan.colours.iter().map(|colour| {
+            let start = end;
+            end += colour.len();
+            start..end
+        });
+        launches.collect()
+    }
+
+    fn blocks(&self, block: usize) -> usize {
+        let launches = self.launches().into_iter();
+        launches.map(|one| one.len().div_ceil(block)).sum()
+    }
+}
+
 impl Offload<'_> {
-    /// Runs it; `None` where the processor is to.
+    /// Runs it; `None` where the processor is to. Where the mesh is distributed, all ranks call this.
     ///
     /// # Safety
     /// The arguments are right for the loop over the set, which is that of the kernel.
-    pub(crate) unsafe fn run(&self) -> Option<Way> {
-        if !backend::may_have_device() || !self.kernel.runs() {
+    pub(crate) unsafe fn run(&self, distribution: Option<&Distribution>) -> Option<Way> {
+        if !self.runs(distribution) {
             return None;
         }
         // SAFETY: the caller's promises.
         unsafe {
             match self.why_not() {
-                None => Some(self.launch_all()),
+                None => Some(self.launch_all(distribution)),
                 Some(why) if self.kernel.has_processor() => {
                     warn_once(&format!(
                         "op_par_loop {}: the processor runs it: {why}",
@@ -80,15 +125,40 @@ impl Offload<'_> {
         }
     }
 
+    /// Whether there is a device for it, on all ranks that share the mesh.
+    fn runs(&self, distribution: Option<&Distribution>) -> bool {
+        let mine = || backend::may_have_device() && self.kernel.runs();
+        if distribution.is_none() || job::ranks() == 1 {
+            return mine();
+        }
+        let mut agreed = AGREED.lock().expect("no panic while it is locked");
+        let agreed = agreed.get_or_insert_default();
+        *agreed.entry(self.kernel.number()).or_insert_with(|| {
+            let mine = mine();
+            let all = job::all(mine);
+            if mine && !all {
+                let why = "another rank has no device";
+                match self.kernel.has_processor() {
+                    true => warn_once(&format!(
+                        "op_par_loop {}: the processor runs it: {why}",
+                        self.name
+                    )),
+                    false => fatal(&format!(
+                        "op_par_loop {}: a device cannot run it: {why}; compile it with cpu among its targets",
+                        self.name
+                    )),
+                }
+            }
+            all
+        })
+    }
+
     /// What is in the way.
     ///
     /// # Safety
     /// See [`Offload::run`].
     unsafe fn why_not(&self) -> Option<String> {
         let told = |why: &str| Some(why.to_owned());
-        if job::ranks() > 1 {
-            return told("several ranks share the mesh");
-        }
         if storage::is_looked_at() {
             return told(
                 "a file of the program may look at op_dat->data, or was compiled without the plugin",
@@ -100,7 +170,7 @@ impl Offload<'_> {
             ranks::refresh(&mut arguments);
             for (at, one) in arguments.iter().enumerate() {
                 if one.opt == 0 {
-                    return Some(format!("arg{at} is left out"));
+                    continue;
                 }
                 let dat = one.dat.as_ref().filter(|_| one.argtype == argtype::DAT);
                 if dat.is_some_and(|dat| dat.is_shared || dat.user_managed != 0) {
@@ -108,18 +178,26 @@ impl Offload<'_> {
                         "the data of arg{at} are in memory of the program's, or of other data"
                     ));
                 }
-                if one.argtype == argtype::IDX && distribute::current().is_some() {
-                    return Some(format!(
-                        "arg{at} is a number of an element, and the mesh is renumbered"
-                    ));
-                }
             }
-            if !every_meeting(&arguments, both_add) {
+            // Whether data meet has to be the same on all ranks, and some may have none of them.
+            let are_same = |one: &Arg, other: &Arg| {
+                let has_data = |one: &Arg| one.argtype == argtype::DAT && one.opt != 0;
+                let is_read = |one: &Arg| one.acc == access::READ;
+                has_data(one)
+                    && has_data(other)
+                    && one.dat == other.dat
+                    && !(is_read(one) && is_read(other) || both_add(one, other))
+            };
+            let mut rest = arguments.iter().enumerate();
+            if rest.any(|(at, one)| arguments[..at].iter().any(|other| are_same(one, other)))
+                || !every_meeting(&arguments, both_add)
+            {
                 return told("several of its arguments use the same data");
             }
             for value in self.kernel.values() {
                 let one = &arguments[value.argument as usize];
                 let is_so = match value.what {
+                    _ if one.opt == 0 => true,
                     what::DATA => one
                         .dat
                         .as_ref()
@@ -153,51 +231,140 @@ impl Offload<'_> {
 
     /// # Safety
     /// See [`Offload::run`]; nothing is in the way.
-    unsafe fn launch_all(&self) -> Way {
+    unsafe fn launch_all(&self, distribution: Option<&Distribution>) -> Way {
         // SAFETY: the caller's promises.
-        let (size, plan) = unsafe {
-            let size = (*self.set).whole as usize;
-            let plan = self.needs_colours().then(|| {
-                plan::find(plan::Key {
-                    elements: 0..size,
-                    block: 1,
-                    columns: written_columns(self.arguments),
-                })
-            });
-            (size, plan)
-        };
-        // What runs one after the other: positions.
-        let mut launches = Vec::new();
-        let mut end = 0;
-        match &plan {
-            None => launches.push(0..size),
-            Some((plan, _)) => launches.extend(plan.colours.iter().map(|colour| {
-                let start = end;
-                end += colour.len();
-                start..end
-            })),
+        unsafe {
+            let combines = distribution.is_some() && job::ranks() > 1 && settings::combines();
+            let way = match combines {
+                false => self.launch_here(distribution),
+                true => {
+                    let copies = private::copies(self.arguments, job::ranks());
+                    let mut mine = self.arguments.to_vec();
+                    for copy in &copies {
+                        mine[copy.at()].data = copy.of(job::rank());
+                    }
+                    let here = Offload {
+                        arguments: &mine,
+                        ..*self
+                    };
+                    let way = here.launch_here(distribution);
+                    ranks::combine(self.arguments, &copies, Vec::new());
+                    way
+                }
+            };
+            ranks::mark(self.arguments);
+            way
         }
-        let block = self.kernel.block();
-        let blocks: usize = launches.iter().map(|one| one.len().div_ceil(block)).sum();
-        let mut partials = PARTIALS.lock().expect("no panic while it is locked");
-        // SAFETY: the caller's promises.
-        let (mut values, ends) = unsafe {
-            let (bytes, starts) = self.places(blocks);
-            if bytes > 0 && partials.as_ref().is_none_or(|one| one.bytes() < bytes) {
+    }
+
+    /// What runs on this rank: before data of others have come, and then.
+    ///
+    /// # Safety
+    /// See [`Offload::run`].
+    unsafe fn runs_here(&self, distribution: Option<&Distribution>, waits: bool) -> [Vec<Run>; 2] {
+        let needs_colours = self.needs_colours();
+        let run = |elements: Range<usize>, counts| Run {
+            plan: needs_colours.then(|| {
+                plan::find(plan::Key {
+                    elements: elements.clone(),
+                    block: 1,
+                    // SAFETY: the caller's promise.
+                    columns: unsafe { written_columns(self.arguments) },
+                })
+            }),
+            elements,
+            counts,
+        };
+        // SAFETY: the caller's promise.
+        let Some(part) = distribution.map(|one| unsafe { one.part(self.set) }) else {
+            // SAFETY: as above.
+            let size = unsafe { (*self.set).whole as usize };
+            return [Vec::new(), vec![run(0..size, true)]];
+        };
+        let last = match ranks::executes_others(self.arguments) {
+            true => part.executed,
+            false => part.owned,
+        };
+        let core = match waits && !needs_colours {
+            true => part.core,
+            false => 0,
+        };
+        let mut rest = match self.arguments.iter().any(ranks::gives_back) {
+            true => vec![run(core..part.owned, true), run(part.owned..last, false)],
+            false => vec![run(core..last, true)],
+        };
+        rest.retain(|one| !one.elements.is_empty());
+        match core {
+            0 => [Vec::new(), rest],
+            core => [vec![run(0..core, true)], rest],
+        }
+    }
+
+    /// Launches what runs on this rank, and combines what that makes of global arguments.
+    ///
+    /// # Safety
+    /// See [`Offload::run`].
+    unsafe fn launch_here(&self, distribution: Option<&Distribution>) -> Way {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let dats = match distribution {
+                None => Vec::new(),
+                Some(_) => ranks::stale(self.arguments),
+            };
+            let mut exchange = distribution
+                .filter(|_| !dats.is_empty())
+                .map(|one| (one, exchange::begin(one, dats, Some(self.kernel))));
+            let stages = self.runs_here(distribution, exchange.is_some());
+            let block = self.kernel.block();
+            let blocks = |counts: bool| {
+                let all = stages.iter().flatten();
+                let all = all.filter(|one| one.counts == counts);
+                all.map(|one| one.blocks(block)).sum::<usize>()
+            };
+            let counted = blocks(true);
+            let (bytes, starts) = self.places(counted);
+            let (others_bytes, others_starts) = self.places(blocks(false));
+            let mut partials = PARTIALS.lock().expect("no panic while it is locked");
+            let needed = bytes + others_bytes;
+            if needed > 0 && partials.as_ref().is_none_or(|one| one.bytes() < needed) {
                 *partials = None;
-                *partials = Some(Memory::new(bytes));
+                *partials = Some(Memory::new(needed));
             }
             let at = partials.as_ref().map_or(0, Memory::address);
-            (
-                self.values(
-                    at,
-                    &starts,
-                    plan.as_ref().map_or(0, |(plan, _)| plan.on_device()),
-                ),
-                (bytes, starts),
-            )
-        };
-        for positions in &launches {
+            let mut values = self.values(distribution);
+            values.place(&self.kernel, at, &starts);
+            let mut way = Way {
+                threads: 1,
+                ..Way::default()
+            };
+            for (stage, runs) in stages.iter().enumerate() {
+                if stage == 1
+                    && let Some((distribution, exchange)) = exchange.take()
+                {
+                    way.traffic = exchange.complete(distribution);
+                }
+                for run in runs {
+                    if !run.counts {
+                        values.place(&self.kernel, at + bytes as u64, &others_starts);
+                    }
+                    self.launch(run, &mut values);
+                    if let Some((plan, is_new)) = &run.plan {
+                        way.colours = way.colours.max(plan.colours.len());
+                        way.plan_seconds += if *is_new { plan.seconds } else { 0.0 };
+                    }
+                }
+            }
+            self.finish(partials.as_ref(), counted, (bytes, starts));
+            way
+        }
+    }
+
+    /// # Safety
+    /// The values are those of the kernel's parameters.
+    unsafe fn launch(&self, run: &Run, values: &mut Values) {
+        let block = self.kernel.block();
+        let numbers = run.plan.as_ref().map_or(0, |(plan, _)| plan.on_device());
+        for positions in run.launches() {
             let count = positions.len().div_ceil(block);
             if count == 0 {
                 continue;
@@ -206,28 +373,17 @@ impl Offload<'_> {
                 match value.what {
                     what::FROM => values.set(at, positions.start as u64),
                     what::TO => values.set(at, positions.end as u64),
+                    what::NUMBERS => values.set(at, numbers),
                     _ => {}
                 }
             }
-            // SAFETY: the values are those of the kernel's parameters.
+            // SAFETY: the caller's promise.
             unsafe { self.kernel.launch(count, &values.pointers()) };
             for (at, value) in self.kernel.values().iter().enumerate() {
                 if value.what == what::PARTIALS {
                     values.add(at, count as u64 * value.size as u64);
                 }
             }
-        }
-        // SAFETY: the caller's promises.
-        unsafe {
-            self.finish(partials.as_ref(), blocks, ends);
-            ranks::mark(self.arguments);
-        }
-        let seconds = plan.as_ref().filter(|(_, is_new)| *is_new);
-        Way {
-            threads: 1,
-            colours: plan.as_ref().map_or(0, |(plan, _)| plan.colours.len()),
-            plan_seconds: seconds.map_or(0.0, |(plan, _)| plan.seconds),
-            ..Way::default()
         }
     }
 
@@ -244,17 +400,21 @@ impl Offload<'_> {
         (end, starts)
     }
 
+    /// What is passed but for what differs between launches.
+    ///
     /// # Safety
     /// See [`Offload::run`].
-    unsafe fn values(&self, partials: u64, starts: &[(usize, usize)], numbers: u64) -> Values {
+    unsafe fn values(&self, distribution: Option<&Distribution>) -> Values {
         let mut values = Values {
             words: Vec::new(),
             starts: Vec::new(),
         };
+        // Where each rank declares a part, an element's number is that of its data on the rank.
+        let told = distribution.filter(|_| !local::is_local());
         let arguments = self.arguments;
         for value in self.kernel.values() {
-            let at = value.argument as usize;
-            let one = &arguments[at];
+            let one = &arguments[value.argument as usize];
+            let is_there = one.opt != 0;
             // SAFETY: the caller's promise: they are null or declared; values have as many bytes.
             unsafe {
                 let data = || {
@@ -264,26 +424,41 @@ impl Offload<'_> {
                     };
                     (*one.dat).on_device(use_)
                 };
+                let map = one.map.as_ref();
                 match value.what {
-                    what::FROM | what::TO => values.push(0),
-                    what::NUMBERS => values.push(numbers),
+                    what::FROM | what::TO | what::NUMBERS | what::PARTIALS => values.push(0),
+                    what::IS_THERE => values.push(u64::from(is_there)),
+                    what::DATA | what::STEP | what::STRIDE if !is_there => values.push(0),
                     what::DATA => values.push(data()),
                     what::STEP => values.push((*one.dat).steps_on_device().0 as u64),
                     what::STRIDE => values.push((*one.dat).steps_on_device().1 as u64),
-                    what::MAP => values.push(columns(&*one.map).0),
-                    what::COLUMN => values.push(columns(&*one.map).1 as u64),
+                    what::MAP => values.push(map.map_or(0, |map| columns(map).0)),
+                    what::COLUMN => values.push(map.map_or(0, |map| columns(map).1 as u64)),
+                    what::ORIGINAL => values.push(told.map_or(0, |one| self.numbers(one))),
+                    what::ORIGINAL_MAP => {
+                        values.push(map.map_or(0, |map| original_columns(map, told)));
+                    }
+                    what::VALUE if !is_there => values.zeros(value.size as usize),
                     what::VALUE => values.copy(one.data.cast(), value.size as usize),
                     what::VARIABLE => values.copy(value.variable.cast(), value.size as usize),
-                    what::PARTIALS => {
-                        let mut starts = starts.iter();
-                        let start = starts.find(|(argument, _)| *argument == at);
-                        values.push(partials + start.expect("it has a place").1 as u64);
-                    }
                     _ => {}
                 }
             }
         }
         values
+    }
+
+    /// Where the numbers are that the program knows the elements by that are here.
+    ///
+    /// # Safety
+    /// See [`Offload::run`].
+    unsafe fn numbers(&self, distribution: &Distribution) -> u64 {
+        // SAFETY: the caller's promise.
+        let (part, set) = unsafe { (distribution.part(self.set), (*self.set).index) };
+        distribution.on_device.address(Of::Set(set), || {
+            let numbers = part.numbers.iter();
+            numbers.flat_map(|one| one.to_ne_bytes()).collect()
+        })
     }
 
     /// Combines what blocks have made of global arguments.
@@ -322,12 +497,33 @@ impl Offload<'_> {
 /// # Safety
 /// The map is declared.
 unsafe fn columns(map: &Map) -> (u64, i64) {
-    // SAFETY: the caller's promise: there is a row for each element of its set.
+    // SAFETY: the caller's promise.
+    unsafe { columns_of(map, Leads::Here, map.map) }
+}
+
+/// Where it is with the numbers that the program knows elements by.
+///
+/// # Safety
+/// The map is declared.
+unsafe fn original_columns(map: &Map, distribution: Option<&Distribution>) -> u64 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match distribution {
+            None => columns(map).0,
+            Some(one) => columns_of(map, Leads::Program, one.original_rows(map)).0,
+        }
+    }
+}
+
+/// # Safety
+/// The map is declared, and its rows are these.
+unsafe fn columns_of(map: &Map, leads: Leads, rows: *const i32) -> (u64, i64) {
+    // SAFETY: the caller's promise: there is a row for each element of its set that runs here.
     let rows = unsafe {
-        let entries = (*map.from).elements() * map.dim as usize;
-        std::slice::from_raw_parts(map.map, entries)
+        let count = (*map.from).elements() - (*map.from).nonexec_size as usize;
+        std::slice::from_raw_parts(rows, count * map.dim as usize)
     };
-    mirror::columns(map.index, rows, map.dim as usize)
+    mirror::columns(map.index, leads, rows, map.dim as usize)
 }
 
 impl Values {
@@ -336,19 +532,35 @@ impl Values {
         self.words.push(value);
     }
 
-    /// # Safety
-    /// There are so many bytes.
-    unsafe fn copy(&mut self, from: *const u8, bytes: usize) {
+    /// So many bytes that are zero.
+    fn zeros(&mut self, bytes: usize) {
         // Aligned as any of them may be.
-        self.words.resize(self.words.len().next_multiple_of(2), 0);
-        let start = self.words.len();
+        let start = self.words.len().next_multiple_of(2);
         self.starts.push(start);
         self.words
             .resize(start + bytes.div_ceil(size_of::<u64>()), 0);
+    }
+
+    /// # Safety
+    /// There are so many bytes.
+    unsafe fn copy(&mut self, from: *const u8, bytes: usize) {
+        self.zeros(bytes);
+        let start = self.starts[self.starts.len() - 1];
         // SAFETY: the caller's promise; there is room.
         unsafe {
             let to = self.words[start..].as_mut_ptr().cast::<u8>();
             to.copy_from_nonoverlapping(from, bytes);
+        }
+    }
+
+    /// From now on blocks put their values of global arguments behind `at`: where each argument begins.
+    fn place(&mut self, kernel: &Kernel, at: u64, starts: &[(usize, usize)]) {
+        for (which, value) in kernel.values().iter().enumerate() {
+            if value.what == what::PARTIALS {
+                let mut starts = starts.iter();
+                let start = starts.find(|(argument, _)| *argument == value.argument as usize);
+                self.set(which, at + start.expect("it has a place").1 as u64);
+            }
         }
     }
 

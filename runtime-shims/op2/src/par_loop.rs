@@ -31,7 +31,7 @@ use crate::{
 /// those that are not null, call `kernel` with as many parameters of its types; `device` is null, or says how a
 /// device does; `name` is a string.
 #[expect(clippy::too_many_arguments, reason = "the boundary with compiled code")]
-pub(crate) unsafe fn okl_op2_par_loop_v4(
+pub(crate) unsafe fn okl_op2_par_loop_v5(
     name: *mut c_void,
     set: *mut c_void,
     count: c_int,
@@ -86,7 +86,7 @@ pub(crate) unsafe fn okl_op2_par_loop_v4(
                 kernel,
                 arguments,
             };
-            if let Some(way) = offload.run() {
+            if let Some(way) = offload.run(distribution.as_deref()) {
                 let seconds = times::now() - start - way.plan_seconds;
                 times::add(name, seconds, bytes((*set).whole as usize, arguments), way);
                 drop(settling);

@@ -50,7 +50,7 @@ pub(crate) struct Plan {
     pub(crate) colours: Vec<Vec<u32>>,
     /// What making it took.
     pub(crate) seconds: f64,
-    /// The blocks of all colours, one colour's behind the other's, on the device.
+    /// See [`Plan::on_device`].
     on_device: OnceLock<Memory>,
 }
 
@@ -100,12 +100,14 @@ impl Plan {
         }
     }
 
-    /// Where the blocks of all colours are on the device, one colour's behind the other's.
+    /// Where the numbers of the elements of all colours are on the device, one colour's behind the other's; of a plan with one
+    /// element in a block.
     pub(crate) fn on_device(&self) -> u64 {
         let memory = self.on_device.get_or_init(|| {
+            let first = self.key.elements.start as u32;
             let numbers = self.colours.iter().flatten();
-            let bytes: Vec<u8> = numbers.flat_map(|one| one.to_ne_bytes()).collect();
-            Memory::with(&bytes)
+            let bytes = numbers.flat_map(|one| (first + one).to_ne_bytes());
+            Memory::with(&bytes.collect::<Vec<u8>>())
         });
         memory.address()
     }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    backend, choice, conflicts, distribute, foreign_loops, job, local, mesh, offload, plan,
+    backend, choice, conflicts, distribute, foreign_loops, job, local, mesh, offload, packed, plan,
     report::{fatal, text},
     settings, times,
 };
@@ -159,6 +159,7 @@ pub extern "C" fn op_exit() {
     foreign_loops::require_end();
     plan::clear();
     offload::clear();
+    packed::clear();
     conflicts::clear();
     distribute::clear();
     mesh::mesh().clear();

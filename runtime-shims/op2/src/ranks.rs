@@ -127,7 +127,7 @@ pub(crate) unsafe fn refresh(arguments: &mut [Arg]) {
 }
 
 /// Whether an argument gives something back to the program.
-fn gives_back(argument: &Arg) -> bool {
+pub(crate) fn gives_back(argument: &Arg) -> bool {
     private::is_reduction(argument) || argument.argtype == argtype::INFO
 }
 
@@ -145,7 +145,7 @@ pub(crate) unsafe fn run_distributed(
     // SAFETY: the caller's promises.
     unsafe {
         let dats = stale(arguments);
-        let exchange = (!dats.is_empty()).then(|| exchange::begin(distribution, dats));
+        let exchange = (!dats.is_empty()).then(|| exchange::begin(distribution, dats, None));
         let mut here = Here {
             body,
             arguments,
@@ -342,7 +342,7 @@ struct Here<'a> {
     part: &'a Part,
     distribution: &'a Distribution,
     most: usize,
-    exchange: Option<Exchange>,
+    exchange: Option<Exchange<'a>>,
     /// Whether other ranks wait for what this one leaves in global arguments.
     is_in_turn: bool,
     /// Whether all elements have run.

@@ -105,7 +105,7 @@ impl Dat {
     ///
     /// # Safety
     /// The dat is declared.
-    unsafe fn order_on_device(&self) -> Order {
+    pub(crate) unsafe fn order_on_device(&self) -> Order {
         // SAFETY: the caller's promise.
         let count = unsafe { (*self.set).elements() };
         match self.wish {

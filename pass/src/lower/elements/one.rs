@@ -21,6 +21,13 @@ pub struct Gathered<'m> {
     elements: Vec<Value<'m>>,
 }
 
+impl<'m> Gathered<'m> {
+    /// The same with another parameter.
+    pub fn instead(self, parameter: Value<'m>) -> Self {
+        Self { parameter, ..self }
+    }
+}
+
 impl<'a, 'm> Passed<'a, 'm> {
     /// An argument of which `fields` are passed: by copies, if data may lie component by component and these may.
     pub fn of(
@@ -74,6 +81,21 @@ impl<'a, 'm> Passed<'a, 'm> {
         Gathered {
             parameter,
             elements,
+        }
+    }
+
+    /// Whether anything is put back.
+    pub fn is_scattered(&self) -> bool {
+        match self {
+            Self::Address(_) => false,
+            Self::Copy(copy) => copy.address.of.access.mode != Mode::Read,
+        }
+    }
+
+    /// Puts back what the body has changed for element `number`, where what was found of it is known no more.
+    pub fn scatter_anew(&self, builder: &Builder<'m>, number: Value<'m>) {
+        if let Self::Copy(copy) = self {
+            copy.scatter(builder, &copy.elements(builder, number));
         }
     }
 
@@ -215,15 +237,21 @@ impl<'a, 'm> Copy<'a, 'm> {
         all.collect()
     }
 
+    /// The elements of element `number` of the set.
+    fn elements(&self, builder: &Builder<'m>, number: Value<'m>) -> Vec<Value<'m>> {
+        let is_there = self.address.is_there(builder);
+        let elements = (0..self.address.of.elements()).map(|column| {
+            let element = self.address.element(builder, number, column);
+            or_else(builder, is_there, element, Some(self.nowhere))
+        });
+        elements.collect()
+    }
+
     /// Fills the copies: the address that is passed, and those of the elements.
     fn gather(&self, builder: &Builder<'m>, number: Value<'m>) -> (Value<'m>, Vec<Value<'m>>) {
         let Address { of, columns_at, .. } = self.address;
         let is_there = self.address.is_there(builder);
-        let elements = (0..of.elements()).map(|column| {
-            let element = self.address.element(builder, number, column);
-            or_else(builder, is_there, element, Some(self.nowhere))
-        });
-        let elements: Vec<_> = elements.collect();
+        let elements = self.elements(builder, number);
         for (copy, there) in self.components(builder, &elements) {
             let value = match of.is_sum() {
                 true => self.scalar.neutral(),

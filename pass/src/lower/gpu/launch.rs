@@ -4,7 +4,7 @@
 
 use okl_abi::gpu::{DeviceKernel, DeviceParameter, Image as Record};
 
-use super::{Going, Host, Image, Plan, blocks, range, sets};
+use super::{Host, Image, Plan, blocks, range, sets};
 use crate::diagnostic::{Site, user_name};
 use crate::llvm::{Call, Global, Linkage, Module, Value};
 use crate::marks::LOWERED_KERNEL;
@@ -38,9 +38,21 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Vec<(Call<'m>, Value<'m>
     if plan.going.is_empty() {
         return told;
     }
-    let images = images(module, &plan.images);
+    let images = (images(module, &plan.images), plan.images.len());
+    let halo = plan.halo.as_ref().map(|kernel| {
+        let place = Site::Instruction(plan.going[0].site.instruction());
+        *record(module, kernel, "op_par_loop, halos", place, images)
+    });
     for going in &plan.going {
-        let record = record(module, going, images, plan.images.len());
+        let name = user_name(going.function());
+        // What a body is passed the loop says.
+        let end = match &going.host {
+            Host::Blocks(_) | Host::Range(_) => None,
+            Host::Sets(..) => name.find('('),
+        };
+        let name = &name[..end.unwrap_or(name.len())];
+        let place = Site::Instruction(going.site.instruction());
+        let record = record(module, &going.kernel, name, place, images);
         let what = match &going.host {
             Host::Blocks(nest) => {
                 blocks::launch(module, nest, record, plan.has_cpu);
@@ -48,7 +60,7 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Vec<(Call<'m>, Value<'m>
                 "the blocks of this @outer loop run on a device, where there is one"
             }
             Host::Sets(_, passed) => {
-                let record = sets::record(module, *record, passed, plan.has_cpu);
+                let record = sets::record(module, *record, halo, passed, plan.has_cpu);
                 told.push((going.site, record));
                 "the elements of this loop run on a device, where there is one"
             }
@@ -110,15 +122,16 @@ fn images<'m>(module: &'m Module, images: &[Image]) -> Value<'m> {
 
 fn record<'m>(
     module: &'m Module,
-    going: &Going<'m>,
-    images: Value<'m>,
-    image_count: usize,
+    kernel: &Kernel,
+    name: &str,
+    place: Site<'m>,
+    (images, image_count): (Value<'m>, usize),
 ) -> Global<'m> {
     let Kernel {
         entry,
         parameters,
         items,
-    } = &going.kernel;
+    } = kernel;
     let rows = parameters.iter().map(|one| {
         let fields = DeviceParameter::NAMES.iter().map(|&field| match field {
             "kind" => module.const_i64(one.kind),
@@ -129,19 +142,8 @@ fn record<'m>(
     });
     let rows = table(module, "okl.device.parameters", &rows.collect::<Vec<_>>());
     let fields = DeviceKernel::NAMES.iter().map(|&field| match field {
-        "name" => {
-            let name = user_name(going.function());
-            // What a body is passed the loop says.
-            let end = match &going.host {
-                Host::Blocks(_) | Host::Range(_) => None,
-                Host::Sets(..) => name.find('('),
-            };
-            text(module, &name[..end.unwrap_or(name.len())])
-        }
-        "place" => {
-            let site = Site::Instruction(going.site.instruction());
-            text(module, &site.to_string())
-        }
+        "name" => text(module, name),
+        "place" => text(module, &place.to_string()),
         "entry" => text(module, entry),
         "images" => images,
         "image_count" => module.const_i64(image_count as i64),

@@ -1,8 +1,8 @@
 //! Loops over sets on a device: each becomes a kernel, of which a work item runs the body for one element.
 //!
 //! Guarantee: what the body adds to an element that others add to comes there at once. What it makes of a global argument each
-//! work item has for itself; the work items of a block combine that, and what the block has the host combines. A variable of
-//! the program's that the body reads is passed as it is when the loop begins. Which elements run at the same time, the run time
+//! work item has for itself; the work items of a block combine that, and what the block has the host combines. Nothing is
+//! accessed of an argument that is left out. A variable of the program's that the body reads is passed as it is when the loop begins. Which elements run at the same time, the run time
 //! decides: it keeps apart those that write the same in another way.
 
 use std::collections::HashMap;
@@ -84,9 +84,6 @@ impl<'a, 'm> Candidate<'a, 'm> {
 /// Why an argument is nothing for a device, as the end of a sentence that begins with it.
 fn fits(parameter: &Parameter<'_>) -> Result<(), &'static str> {
     let access = parameter.access;
-    if access.optional {
-        return Err("may be left out, which devices cannot do");
-    }
     if parameter.kind == Kind::Number {
         return Ok(());
     }
@@ -234,20 +231,34 @@ impl Passed {
     }
 }
 
-/// Which parameters of the kernel an argument of the loop has.
-enum Has {
+/// Which parameters of the kernel an argument of the loop has: how the body gets at it, and whether it is there, where it may
+/// be left out.
+struct Has {
+    how: How,
+    is_there: Option<usize>,
+}
+
+/// How the body gets at an argument.
+enum How {
     /// Its elements, and how they lie where that is not known.
     Data {
         data: usize,
         order: Option<[usize; 2]>,
         map: Option<Map>,
     },
-    /// The number of the element, or of one that a map leads to.
-    Number(Option<Map>),
+    /// The number of the element as the program knows it, by the one that it has here; or what a map has that leads to such
+    /// numbers.
+    Number {
+        numbers: usize,
+    },
+    MappedNumber(Map),
     /// Its value.
     Value(usize),
     /// Where blocks put their values, and what these begin with where it is not zero.
-    Partials { to: usize, first: Option<usize> },
+    Partials {
+        to: usize,
+        first: Option<usize>,
+    },
 }
 
 /// A map, and which column of it.
@@ -352,33 +363,60 @@ fn has(
     at: usize,
     argument: &Parameter<'_>,
 ) -> Has {
+    let optional = argument.access.optional;
+    let is_there = optional.then(|| signature.number(what::IS_THERE, at, 32));
+    let how = how(signature, maps, at, argument);
+    Has { how, is_there }
+}
+
+fn how(
+    signature: &mut Signature<'_>,
+    maps: &mut HashMap<usize, (usize, usize)>,
+    at: usize,
+    argument: &Parameter<'_>,
+) -> How {
     let mode = argument.access.mode;
+    let is_number = argument.kind == Kind::Number;
     let map = match &argument.access.place {
         Place::Through(map, columns) => {
             let Base::Map(first) = map.base else {
                 unreachable!("maps are of arguments");
             };
-            if first != at {
-                let same = Passed::of(what::SAME_MAP, at, first as i64);
-                signature.holds.push(same);
-            }
-            let (entries, column) = *maps.entry(first).or_insert_with(|| {
-                let entries = signature.address(what::MAP, first, 4, true);
-                (entries, signature.number(what::COLUMN, first, 64))
-            });
+            let which = match columns {
+                Columns::One(column) => i64::from(*column),
+                Columns::First(_) => 0,
+            };
+            let (entries, column) = match is_number {
+                true => (
+                    signature.address(what::ORIGINAL_MAP, at, 4, true),
+                    signature.number(what::COLUMN, at, 64),
+                ),
+                false => {
+                    if first != at {
+                        let same = Passed::of(what::SAME_MAP, at, first as i64);
+                        signature.holds.push(same);
+                    }
+                    *maps.entry(first).or_insert_with(|| {
+                        let entries = signature.address(what::MAP, first, 4, true);
+                        (entries, signature.number(what::COLUMN, first, 64))
+                    })
+                }
+            };
             Some(Map {
                 entries,
                 column,
-                which: match columns {
-                    Columns::One(column) => i64::from(*column),
-                    Columns::First(_) => 0,
-                },
+                which,
             })
         }
         _ => None,
     };
-    if argument.kind == Kind::Number {
-        return Has::Number(map);
+    if is_number {
+        return match map {
+            Some(map) => How::MappedNumber(map),
+            None => How::Number {
+                numbers: signature.address(what::ORIGINAL, at, 4, true),
+            },
+        };
     }
     let element = argument.element();
     let bytes = element.bytes().unwrap_or(0);
@@ -387,7 +425,7 @@ fn has(
         let order = argument
             .is_either()
             .then(|| [what::STEP, what::STRIDE].map(|what| signature.number(what, at, 64)));
-        return Has::Data { data, order, map };
+        return How::Data { data, order, map };
     }
     let module = signature.device;
     let values = module.array(element.scalar.ty(module), element.components as u64);
@@ -396,12 +434,12 @@ fn has(
         signature.copy((values, 1), format!("arg{at}, which is OP_READ"), passed)
     };
     match mode {
-        Mode::Read => Has::Value(value()),
-        Mode::Increment => Has::Partials {
+        Mode::Read => How::Value(value()),
+        Mode::Increment => How::Partials {
             first: None,
             to: signature.address(what::PARTIALS, at, bytes, false),
         },
-        _ => Has::Partials {
+        _ => How::Partials {
             first: Some(value()),
             to: signature.address(what::PARTIALS, at, bytes, false),
         },
@@ -462,18 +500,50 @@ impl<'d> Writer<'d> {
         let told = builder.load(int, entry);
         builder.go(run);
 
-        let builder = at(run);
+        let mut builder = at(run);
         let number = builder.phi(int);
         number.add_incoming(same, begin);
         number.add_incoming(told, look);
-        let gathered: Vec<_> = accesses
-            .iter()
-            .map(|(access, _)| access.gather(&builder, number))
-            .collect();
+        let mut front = run;
+        let mut gathered = Vec::new();
+        for ((access, _), has) in accesses.iter().zip(has) {
+            let mut shown = number;
+            if let How::Number { numbers } = has.how {
+                let known = self.given[numbers];
+                let differs = builder.compare(known, known.ty().zero(), true);
+                (builder, front, shown) =
+                    self.only_if(builder, front, differs, number, |builder| {
+                        builder.load(int, builder.element(int, known, number))
+                    });
+            }
+            let Some(is_there) = has.is_there else {
+                gathered.push(access.gather(&builder, shown));
+                continue;
+            };
+            let mut found = None;
+            let is_there = builder.compare(self.given[is_there], int.zero(), true);
+            let none = module.pointer().zero();
+            let parameter;
+            (builder, front, parameter) = self.only_if(builder, front, is_there, none, |builder| {
+                let one = access.gather(builder, shown);
+                let parameter = one.parameter;
+                found = Some(one);
+                parameter
+            });
+            gathered.push(found.expect("it was made").instead(parameter));
+        }
         let passed: Vec<_> = gathered.iter().map(|one| one.parameter).collect();
         let call = builder.call(self.body, &passed).as_call();
-        for ((access, _), gathered) in accesses.iter().zip(&gathered) {
-            access.scatter(&builder, gathered);
+        for (((access, _), has), gathered) in accesses.iter().zip(has).zip(&gathered) {
+            let Some(is_there) = has.is_there.filter(|_| access.is_scattered()) else {
+                access.scatter(&builder, gathered);
+                continue;
+            };
+            let is_there = builder.compare(self.given[is_there], int.zero(), true);
+            (builder, front, _) = self.only_if(builder, front, is_there, int.zero(), |builder| {
+                access.scatter_anew(builder, number);
+                int.zero()
+            });
         }
         builder.go(join);
         call.expect("a call").inline();
@@ -481,7 +551,7 @@ impl<'d> Writer<'d> {
         let mut end = (at(join), join);
         let mut shared = None;
         for ((argument, has), (_, own)) in arguments.iter().zip(has).zip(&accesses) {
-            if let (Has::Partials { to, .. }, Some(own)) = (has, own) {
+            if let (How::Partials { to, .. }, Some(own)) = (&has.how, own) {
                 let shared = *shared.get_or_insert_with(|| {
                     let slots = module.array(long, BLOCK as u64);
                     let name = format!("{}_values", self.name);
@@ -492,6 +562,32 @@ impl<'d> Writer<'d> {
             }
         }
         end.0.ret(None);
+    }
+
+    /// Does something where a condition holds, and has a value of it, or `other`. Continues behind that.
+    fn only_if(
+        &self,
+        builder: Builder<'d>,
+        front: Block<'d>,
+        condition: Value<'d>,
+        other: Value<'d>,
+        does: impl FnOnce(&Builder<'d>) -> Value<'d>,
+    ) -> (Builder<'d>, Block<'d>, Value<'d>) {
+        let [yes, next] = [(); 2].map(|()| self.kernel.append_block(self.device));
+        let at = |block| {
+            let builder = Builder::at_end(self.device, block);
+            builder.stand_at_start_of(self.kernel);
+            builder
+        };
+        builder.go_if(condition, yes, next);
+        let builder = at(yes);
+        let value = does(&builder);
+        builder.go(next);
+        let builder = at(next);
+        let both = builder.phi(value.ty());
+        both.add_incoming(value, yes);
+        both.add_incoming(other, front);
+        (builder, next, both)
     }
 
     /// How the body gets at an argument; where it has a copy of a global argument, its address.
@@ -519,8 +615,8 @@ impl<'d> Writer<'d> {
             builder.element(module.int(32), entries, distance)
         };
         let mut own = None;
-        match has {
-            Has::Data { data, order, map } => {
+        match &has.how {
+            How::Data { data, order, map } => {
                 source.data = self.address(builder, *data);
                 source.size = module.const_i64(element.bytes().unwrap_or(0));
                 if let Some([step, stride]) = order {
@@ -532,13 +628,13 @@ impl<'d> Writer<'d> {
                     source.column = Some(self.given[map.column]);
                 }
             }
-            Has::Number(None) => source.data = builder.alloca(module.int(32), 4),
-            Has::Number(Some(map)) => {
+            How::Number { .. } => source.data = builder.alloca(module.int(32), 4),
+            How::MappedNumber(map) => {
                 source.data = column_of(map);
                 source.size = module.const_i64(4);
             }
-            Has::Value(at) => source.data = self.given[*at],
-            Has::Partials { first, .. } => {
+            How::Value(at) => source.data = self.given[*at],
+            How::Partials { first, .. } => {
                 let scalar = element.scalar.ty(module);
                 let values = module.array(scalar, element.components as u64);
                 let values = builder.alloca(values, 16);
@@ -683,6 +779,7 @@ const MOST_COPIES: usize = 64;
 pub fn record<'m>(
     module: &'m Module,
     record: Value<'m>,
+    halo: Option<Value<'m>>,
     passed: &[Passed],
     has_cpu: bool,
 ) -> Value<'m> {
@@ -711,6 +808,7 @@ pub fn record<'m>(
         "value_count" => module.const_i64(rows.len() as i64),
         "block" => module.const_i64(BLOCK),
         "has_processor" => module.const_i64(i64::from(has_cpu)),
+        "halo" => halo.expect("it was made with the loop's kernel"),
         other => unreachable!("a loop of a device has no {other}"),
     });
     let value = module.const_struct(&fields.collect::<Vec<_>>());
