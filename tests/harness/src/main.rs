@@ -88,6 +88,9 @@ enum Mode {
         print: bool,
         #[command(flatten)]
         common: Common,
+        /// Builds the programs for a device alone, and runs them there, emulated: so ten times as many run
+        #[arg(long)]
+        devices: bool,
     },
     /// Compares random OKL programs with what an interpreter of the language says.
     Okl {
@@ -274,7 +277,8 @@ fn main() -> ExitCode {
             seeds,
             print: false,
             common,
-        } => op2::run(seeds.range(), &common),
+            devices,
+        } => op2::run(seeds.range(), &common, devices),
         Mode::Random {
             seeds,
             batch,

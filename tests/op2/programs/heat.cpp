@@ -15,6 +15,12 @@
 // RUN: for n in 2 3; do OMP_NUM_THREADS=$n %t compare %t.values | FileCheck --check-prefixes=CHECK,SAME %s || exit 1; done
 // RUN: for n in 1 2 3 4; do mpirun --allow-run-as-root --oversubscribe -n $n %t compare %t.values | FileCheck --check-prefixes=CHECK,SAME %s || exit 1; done
 // RUN: OMP_NUM_THREADS=2 mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 %t compare %t.values | FileCheck --check-prefixes=CHECK,SAME %s
+// On devices, emulated, with fewer cells:
+// RUN: %okl-c++ -std=c++11 -O3 -ffp-contract=off --okl-target=cuda,cpu --okl-strict -DCELLS=5 %s -o %t.device
+// RUN: OKL_BACKEND=cpu %t.device write %t.values
+// RUN: OKL_BACKEND=cuda-emulated %t.device compare %t.values 2>&1 | FileCheck --check-prefix=SAME --implicit-check-not=okl %s
+// RUN: OKL_REPRODUCIBLE=1 OKL_BACKEND=cuda-emulated %t.device compare %t.values 2>&1 | FileCheck --check-prefix=SAME --implicit-check-not=okl %s
+// RUN: for n in 2 3; do OKL_BACKEND=cuda-emulated mpirun --allow-run-as-root --oversubscribe -n $n %t.device compare %t.values 2>&1 | FileCheck --check-prefix=SAME --implicit-check-not=okl %s || exit 1; done
 //
 // CHECK:      24 x 24: error 1.
 // CHECK-NEXT: 48 x 48: error 3.
@@ -23,6 +29,11 @@
 #include "op_seq.h"
 
 #include "results.h"
+
+// Of the coarse mesh, in each direction.
+#ifndef CELLS
+#define CELLS 24
+#endif
 
 // Conductivity 1 + grows * temperature; the places and weights of Gauss's rule with two points.
 double grows = 0.5, gauss[2], pi;
@@ -193,7 +204,7 @@ int main(int argc, char **argv) {
   op_decl_const(1, "double", &grows);
   op_decl_const(2, "double", gauss);
   op_decl_const(1, "double", &pi);
-  double const coarse = solve(24), fine = solve(48);
+  double const coarse = solve(CELLS), fine = solve(2 * CELLS);
   op_printf("ratio %.1f\n", coarse / fine);
   int const status = finish(argc, argv, 1e-9);
   op_exit();

@@ -22,6 +22,11 @@
 // RUN: OMP_NUM_THREADS=2 %t compare %t.values
 // RUN: for n in 1 2 3 4; do mpirun --allow-run-as-root --oversubscribe -n $n %t compare %t.values | FileCheck --check-prefixes=CHECK,SAME %s || exit 1; done
 // RUN: OMP_NUM_THREADS=2 mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 %t compare %t.values | FileCheck --check-prefixes=CHECK,SAME %s
+// On devices, emulated, for a while:
+// RUN: %okl-c++ -std=c++11 -O3 -ffp-contract=off --okl-target=cuda,cpu --okl-strict -DWHILE=0.01 %s -o %t.device
+// RUN: OKL_BACKEND=cpu %t.device write %t.values
+// RUN: OKL_BACKEND=cuda-emulated %t.device compare %t.values 2>&1 | FileCheck --check-prefix=SAME --implicit-check-not=okl %s
+// RUN: OKL_BACKEND=cuda-emulated mpirun --allow-run-as-root --oversubscribe -n 2 %t.device compare %t.values 2>&1 | FileCheck --check-prefix=SAME --implicit-check-not=okl %s
 // What the kernels of the fluxes call, twice each, is inlined:
 // RUN: clang++-22 -std=c++11 -O3 -mavx2 -g -I%op2-include -fpass-plugin=%plugin -Rpass-missed=okl -c %s -o %t.o 2>&1 | FileCheck --check-prefix=REMARK --implicit-check-not='the kernel calls' %s
 //
@@ -34,6 +39,11 @@
 #include "op_seq.h"
 
 #include "results.h"
+
+// How much of the time is computed.
+#ifndef WHILE
+#define WHILE 1
+#endif
 
 #include <algorithm>
 #include <map>
@@ -424,7 +434,7 @@ static Point lake_place(double along, double across) { return {90 * along, 50 * 
 
 static void lake_at_rest() {
   Basin lake(20, 14, lake_place, true, island, flat, still, {});
-  lake.run(15);
+  lake.run(15 * WHILE);
   double speed = 0, changed = 0;
   op_par_loop(moves, "moves", lake.cells, op_arg_dat(lake.q, -1, OP_ID, 3, "double", OP_READ),
               op_arg_dat(lake.z, -1, OP_ID, 1, "double", OP_READ), op_arg_gbl(&speed, 1, "double", OP_MAX),
@@ -457,7 +467,7 @@ static Point channel_place(double along, double across) { return {100 * along, a
 
 static void dam_break() {
   Basin channel(150, 2, channel_place, false, flat, dam, still, {});
-  channel.run(4);
+  channel.run(4 * WHILE);
   std::vector<double> state(3 * channel.cells->size);
   op_fetch_data(channel.q, state.data());
   double error = 0;
@@ -481,7 +491,7 @@ static Point sea_place(double along, double across) {
 static void wave() {
   Basin sea(40, 16, sea_place, true, beach, hump, still, {{13000, 4100}});
   double const before = sea.holds(), shore = sea.shore();
-  sea.run(700);
+  sea.run(700 * WHILE);
   double const share = (sea.holds() + sea.left) / before;
   double level, at;
   op_fetch_data(sea.level, &level);
@@ -526,7 +536,7 @@ static void babi(int fine) {
   Basin basin(60 * fine, 30 * fine, basin_place, true, cone, solitary, along_with_wave,
               {{island_at - 3.6, 0}, {island_at - 2.6, 0}, {island_at, 2.58}, {island_at + 2.6, 0}});
   basin.film = 5e-4;
-  basin.run(10);
+  basin.run(10 * WHILE);
   static struct {
     char const *what;
     double height, after;

@@ -26,16 +26,16 @@ impl Warp {
                 let mut values = [0; LANES];
                 match of.bits {
                     64 => each(&mut values, |lane| {
-                        let [a, b, c] = [a, b, c].map(|all| f64::from_bits(all[lane]));
+                        let [a, b, c] = [&a, &b, &c].map(|all| f64::from_bits(all[lane]));
                         double(*op, *mode, a, b, c)
                     }),
                     32 => each(&mut values, |lane| {
-                        let [a, b, c] = [a, b, c].map(|all| f32::from_bits(all[lane] as u32));
+                        let [a, b, c] = [&a, &b, &c].map(|all| f32::from_bits(all[lane] as u32));
                         u64::from(single(*op, *mode, a, b, c))
                     }),
                     _ => each(&mut values, |lane| {
                         let one = |shift: u32| {
-                            let [a, b, c] = [a, b, c].map(|all| (all[lane] >> shift) as u16);
+                            let [a, b, c] = [&a, &b, &c].map(|all| (all[lane] >> shift) as u16);
                             u64::from(half(*op, of.kind, *mode, a, b, c))
                         };
                         if of.packed == 2 {

@@ -39,8 +39,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// Percentage of the loops that have to run several elements at once.
 const LEAST_LANES: usize = 20;
 
-/// Runs the programs of `seeds`.
-pub(crate) fn run(seeds: Range<u64>, common: &Common) -> Result<Tally, String> {
+/// Runs the programs of `seeds`; on a device alone, where that is asked for.
+pub(crate) fn run(seeds: Range<u64>, common: &Common, on_devices: bool) -> Result<Tally, String> {
     let tools = Tools::find(common)?;
     tools.require_libraries()?;
     let folder = common.folder()?;
@@ -57,6 +57,7 @@ pub(crate) fn run(seeds: Range<u64>, common: &Common) -> Result<Tally, String> {
                 tools: &tools,
                 folder,
                 counts: &counts,
+                on_devices,
             };
             match made.and_then(|()| test.run(*seed)) {
                 Ok(()) => Outcome::Passed,
@@ -65,6 +66,9 @@ pub(crate) fn run(seeds: Range<u64>, common: &Common) -> Result<Tally, String> {
         },
     );
     let (lanes, one_at_a_time) = (counts.lanes.into_inner(), counts.one_at_a_time.into_inner());
+    if on_devices {
+        return Ok(tally);
+    }
     println!(
         "{lanes} of {} loops run several elements at a time",
         lanes + one_at_a_time
@@ -87,6 +91,8 @@ struct Test<'a> {
     tools: &'a Tools,
     folder: PathBuf,
     counts: &'a Counts,
+    /// Whether programs run on a device alone.
+    on_devices: bool,
 }
 
 /// How a build is run.
@@ -131,6 +137,7 @@ impl Test<'_> {
                 _ => ("sse2", &["-O2"]),
             },
         ];
+        let builds = if self.on_devices { &[] } else { &builds[..] };
         for (at, (name, flags)) in builds.iter().enumerate() {
             let build = self.build(name, flags, true)?;
             for way in ways(&mut random, at == 0) {
@@ -328,7 +335,24 @@ fn ways_on_a_device(random: &mut Random) -> Vec<Way> {
     if random.chance(50) {
         other = other.says("renumber=yes");
     }
-    vec![emulated(), other]
+    let mut on_ranks = emulated();
+    on_ranks.ranks = random.one_of(&[2, 2, 3, 4]);
+    on_ranks.is_quick = true;
+    if random.chance(30) {
+        on_ranks = on_ranks.with("OKL_REPRODUCIBLE", 1);
+    }
+    if random.chance(30) {
+        on_ranks = on_ranks.says("renumber=yes");
+    }
+    on_ranks = on_ranks.says(format!("way={}", division(random)));
+    vec![emulated(), other, on_ranks]
+}
+
+/// How ranks share the mesh.
+fn division(random: &mut Random) -> &'static str {
+    random.one_of(&[
+        "", "default", "block", "rcb", "scotch", "ptscotch", "external",
+    ])
 }
 
 /// Ways of running a build; all of them where `has_all`.
@@ -369,11 +393,6 @@ fn ways(random: &mut Random, has_all: bool) -> Vec<Way> {
         });
     }
     for _ in 0..if has_all { 2 } else { 1 } {
-        let division = |random: &mut Random| {
-            random.one_of(&[
-                "", "default", "block", "rcb", "scotch", "ptscotch", "external",
-            ])
-        };
         let mut way = maybe_soa(random);
         way.ranks = random.one_of(&[2, 2, 3, 3, 4]);
         way.is_quick = random.chance(80);
