@@ -12,7 +12,7 @@
 // RUN: cd $(dirname %t) && OKL_BACKEND=cpu %t > %t.found && cat devices.txt >> %t.found && cmp %t.expected %t.found
 // RUN: cd $(dirname %t) && OKL_BACKEND=seq %t > %t.found && cat devices.txt >> %t.found && cmp %t.expected %t.found
 // RUN: cd $(dirname %t) && %t renumber > %t.host && OKL_BACKEND=cuda-emulated %t renumber > %t.found 2> %t.told && cmp %t.host %t.found
-// RUN: FileCheck --check-prefix=NUMBERS --implicit-check-not=warning: %s < %t.told
+// RUN: FileCheck --check-prefix=RENUMBERED --implicit-check-not=warning: %s < %t.told
 //
 // What moves: data once, and in each round what blocks have made of the sum.
 // RUN: for rounds in 2 12; do OKL_STATS=1 OKL_BACKEND=cuda-emulated %t rounds $rounds 2>&1 | awk '$1 == "okl_copy" { print $2, $4, $5 }'; done > %t.moved
@@ -26,9 +26,7 @@
 // RUN: for way in cpu cuda-emulated; do OKL_BACKEND=$way %t.alone | FileCheck --check-prefix=ALONE %s || exit 1; done
 //
 // TOLD: devices.cpp:{{[0-9]+:[0-9]+}}: warning: this cannot run on a device, so the processor runs it: it calls printf
-// NUMBERS:      warning: {{.*}}devices.cpp:{{[0-9]+}}: op_par_loop numbers: the processor runs it: arg0 is a number of an element, and the mesh is renumbered
-// NUMBERS-NEXT: warning: {{.*}} op_par_loop number: the processor runs it: arg0 is a number of an element, and the mesh is renumbered
-// NUMBERS-NEXT: warning: {{.*}} op_par_loop print: the processor runs it: it was not compiled for devices
+// RENUMBERED: warning: {{.*}}devices.cpp:{{[0-9]+}}: op_par_loop print: the processor runs it: it was not compiled for devices
 // MOVED:      [[# COPIES:]] 0.0[[UP:[0-9]+]] 0.0
 // MOVED-NEXT: [[# COPIES + 10]] 0.0[[UP]] 0.0
 // NOTHING: there is no emulated CUDA device

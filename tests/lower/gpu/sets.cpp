@@ -55,6 +55,31 @@ void global(op_set set, op_dat x, double *sum, int *most) {
               op_arg_gbl(most, 1, "int", OP_MAX));
 }
 
+static void numbered(int const *n, double const *maybe, double *sum) { *sum += maybe ? *maybe : *n; }
+
+// What may be left out is accessed where it is there; so are numbers that the program knows elements by, where they are others.
+// CHECK-LABEL: .entry okl__ZL8numberedPKiPKdPd_2(
+// CHECK:         @%p{{[0-9]+}} bra
+// CHECK:         ld.global.nc.b32
+// CHECK:         ld.global.nc.b64
+// CHECK:         atom.global.add.f64
+// CHECK:         ret;
+void optional(op_set set, op_map map, op_dat x, op_dat sum, int use) {
+  op_par_loop(numbered, "numbered", set, op_arg_idx(-1, OP_ID), op_opt_arg_dat(use, x, -1, OP_ID, 1, "double", OP_READ),
+              op_arg_dat(sum, 0, map, 1, "double", OP_INC));
+}
+
+// What moves elements between data and what is sent: each work item a piece.
+// CHECK-LABEL: .entry okl_op2_halo(
+// CHECK:         .maxntid 128, 1, 1
+// CHECK:         ld.global.b64
+// CHECK:         st.global.b64
+// CHECK:         ld.global.b32
+// CHECK:         st.global.b32
+// CHECK:         ld.global.b8
+// CHECK:         st.global.b8
+// CHECK:         ret;
+
 static void assigns(double const *x, double *y) { *y = *x; }
 static void prints(double const *x, double *y) { *y += printf("%g\n", *x); }
 static void counts(double const *x, double *y) { *y += *x, calls++; }
@@ -69,8 +94,6 @@ void not_there(op_set set, op_map map, op_dat x, op_dat y, double *all, int use,
   op_par_loop(prints, "prints", set, op_arg_dat(x, -1, OP_ID, 1, "double", OP_READ), op_arg_dat(y, -1, OP_ID, 1, "double", OP_RW));
   // TOLD-DAG: sets.cpp:[[# @LINE + 1]]:3: warning: this cannot run on a device, so the processor runs it: it may change calls
   op_par_loop(counts, "counts", set, op_arg_dat(x, -1, OP_ID, 1, "double", OP_READ), op_arg_dat(y, -1, OP_ID, 1, "double", OP_RW));
-  // TOLD-DAG: sets.cpp:[[# @LINE + 1]]:3: warning: this cannot run on a device, so the processor runs it: arg0 may be left out, which devices cannot do
-  op_par_loop(adds, "adds", set, op_opt_arg_dat(use, x, -1, OP_ID, 1, "double", OP_READ), op_arg_dat(y, -1, OP_ID, 1, "double", OP_RW));
   // TOLD-DAG: sets.cpp:[[# @LINE + 1]]:3: warning: this cannot run on a device, so the processor runs it: arg1 is a global argument that the kernel assigns
   op_par_loop(assigns, "global", set, op_arg_dat(x, -1, OP_ID, 1, "double", OP_READ), op_arg_gbl(all, 1, "double", OP_WRITE));
 }
