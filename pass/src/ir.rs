@@ -17,8 +17,8 @@ use crate::diagnostic::Site;
 use crate::llvm::{Block, Call, Function, Instruction, Value};
 
 pub use description::{
-    Access, Base, Columns, Description, Element, Elements, Form, Mode, Number, Object, Operation,
-    Place, Reduction, Scalar, Unknown, depends_on,
+    Access, Along, Base, Columns, Description, Element, Elements, Form, Mode, Number, Object,
+    Operation, Place, Reduction, Scalar, Unknown, depends_on,
 };
 
 /// Code that the threads of a team run.

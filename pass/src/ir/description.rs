@@ -19,8 +19,21 @@ pub struct Description<'m> {
     pub reductions: Vec<Reduction<'m>>,
     /// What gets the value of the last iteration.
     pub finals: Vec<Object<'m>>,
+    /// What goes along with the least or greatest value of an argument.
+    pub along: Vec<Along>,
     /// What may do more than that, and why: the end of a sentence that begins with "it".
     pub unknown: Option<(Instruction<'m>, String)>,
+}
+
+/// An argument that is what an iteration leaves there whose value of another argument is the least or greatest one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Along {
+    /// Its position.
+    pub argument: usize,
+    /// That of the other argument.
+    pub winner: usize,
+    /// Bytes of it.
+    pub bytes: i64,
 }
 
 /// What an iteration accesses.

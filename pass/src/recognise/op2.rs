@@ -12,8 +12,8 @@ mod kernels;
 
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{
-    Access, Argument, Base, Body, Columns, Description, Element, Kind, Mode, Origin, ParallelLoop,
-    Place, Scalar, Schedule, Space, Storage,
+    Access, Along, Argument, Base, Body, Columns, Description, Element, Kind, Mode, Origin,
+    ParallelLoop, Place, Scalar, Schedule, Space, Storage,
 };
 use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
 use okl_abi::op2::{access, f};
@@ -222,10 +222,28 @@ impl<'m> Described<'m> {
             ordered: Some(false),
             description: Description {
                 accesses,
+                along: self.along(),
                 ..Description::default()
             },
         };
         one.verify().map(|()| one)
+    }
+
+    /// What goes along with the least or greatest value of another argument.
+    fn along(&self) -> Vec<Along> {
+        let all = self.arguments.iter().enumerate();
+        let all = all.filter_map(|(argument, one)| match one.made {
+            Made::Information {
+                bytes: Some(bytes),
+                winner: Some(winner),
+            } => Some(Along {
+                argument,
+                winner,
+                bytes,
+            }),
+            _ => None,
+        });
+        all.collect()
     }
 
     /// What the program says that the kernel does by an argument.
@@ -256,7 +274,7 @@ impl<'m> Described<'m> {
         let columns = match made {
             Made::Dat(dat) => dat.index,
             Made::Number { index, .. } => *index,
-            Made::Global { .. } | Made::Information => return Ok(Place::Whole),
+            Made::Global { .. } | Made::Information { .. } => return Ok(Place::Whole),
         };
         if let Some(map) = made.map() {
             let columns = self::columns(columns)?;
@@ -317,7 +335,7 @@ impl DescribedArgument<'_> {
 
     /// How the program says that the kernel accesses it.
     fn mode(&self) -> Result<Mode, String> {
-        if matches!(self.made, Made::Information) {
+        if matches!(self.made, Made::Information { .. }) {
             return Ok(Mode::ReadWrite);
         }
         match self.access().ok_or("its access is not a literal")? {

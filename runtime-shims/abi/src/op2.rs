@@ -123,6 +123,9 @@ pub mod device {
     pub const ORIGINAL: i64 = 13;
     /// The map, with the numbers that the program knows elements by.
     pub const ORIGINAL_MAP: i64 = 14;
+    /// Where each block puts, as an `int`, the number that the program knows the element by whose value of a global argument is
+    /// the least or greatest one.
+    pub const FIRSTS: i64 = 15;
 }
 
 /// What the kernel is passed that moves elements: addresses, then `int`s, then numbers of 64 bits.

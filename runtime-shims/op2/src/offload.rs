@@ -13,7 +13,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use okl_abi::op2::{access, device as what};
+use okl_abi::op2::{DeviceValue, access, device as what};
 
 use crate::{
     backend,
@@ -25,7 +25,8 @@ use crate::{
     local,
     mirror::{self, Leads, Of, Use},
     plan::{self, Plan},
-    private, ranks,
+    private,
+    ranks::{self, Winner},
     report::{fatal, warn_once},
     settings, storage,
     times::Way,
@@ -44,6 +45,19 @@ pub(crate) struct Offload<'a> {
 struct Values {
     words: Vec<u64>,
     starts: Vec<usize>,
+}
+
+/// Whether blocks leave something there, each as many bytes as the value has.
+fn is_of_blocks(value: &DeviceValue) -> bool {
+    matches!(value.what, what::PARTIALS | what::FIRSTS)
+}
+
+/// Where blocks put that.
+#[derive(Default)]
+struct Places {
+    bytes: usize,
+    /// Of each, by the position of the value.
+    starts: Vec<(usize, usize)>,
 }
 
 /// Where blocks put their values of global arguments; nobody else uses it at the same time.
@@ -236,9 +250,10 @@ impl Offload<'_> {
         unsafe {
             let combines = distribution.is_some() && job::ranks() > 1 && settings::combines();
             let way = match combines {
-                false => self.launch_here(distribution),
+                false => self.launch_here(distribution, &mut []),
                 true => {
                     let copies = private::copies(self.arguments, job::ranks());
+                    let mut winners = Winner::all(self.arguments);
                     let mut mine = self.arguments.to_vec();
                     for copy in &copies {
                         mine[copy.at()].data = copy.of(job::rank());
@@ -247,8 +262,8 @@ impl Offload<'_> {
                         arguments: &mine,
                         ..*self
                     };
-                    let way = here.launch_here(distribution);
-                    ranks::combine(self.arguments, &copies, Vec::new());
+                    let way = here.launch_here(distribution, &mut winners);
+                    ranks::combine(self.arguments, &copies, winners);
                     way
                 }
             };
@@ -300,11 +315,16 @@ impl Offload<'_> {
         }
     }
 
-    /// Launches what runs on this rank, and combines what that makes of global arguments.
+    /// Launches what runs on this rank, and combines what that makes of global arguments; of `winners` it notes which element
+    /// was the first to have the value.
     ///
     /// # Safety
     /// See [`Offload::run`].
-    unsafe fn launch_here(&self, distribution: Option<&Distribution>) -> Way {
+    unsafe fn launch_here(
+        &self,
+        distribution: Option<&Distribution>,
+        winners: &mut [Winner],
+    ) -> Way {
         // SAFETY: the caller's promise.
         unsafe {
             let dats = match distribution {
@@ -322,17 +342,17 @@ impl Offload<'_> {
                 all.map(|one| one.blocks(block)).sum::<usize>()
             };
             let counted = blocks(true);
-            let (bytes, starts) = self.places(counted);
-            let (others_bytes, others_starts) = self.places(blocks(false));
+            let counted_places = self.places(counted);
+            let others = self.places(blocks(false));
             let mut partials = PARTIALS.lock().expect("no panic while it is locked");
-            let needed = bytes + others_bytes;
+            let needed = counted_places.bytes + others.bytes;
             if needed > 0 && partials.as_ref().is_none_or(|one| one.bytes() < needed) {
                 *partials = None;
                 *partials = Some(Memory::new(needed));
             }
             let at = partials.as_ref().map_or(0, Memory::address);
             let mut values = self.values(distribution);
-            values.place(&self.kernel, at, &starts);
+            values.place(at, &counted_places);
             let mut way = Way {
                 threads: 1,
                 ..Way::default()
@@ -345,7 +365,7 @@ impl Offload<'_> {
                 }
                 for run in runs {
                     if !run.counts {
-                        values.place(&self.kernel, at + bytes as u64, &others_starts);
+                        values.place(at + counted_places.bytes as u64, &others);
                     }
                     self.launch(run, &mut values);
                     if let Some((plan, is_new)) = &run.plan {
@@ -354,7 +374,7 @@ impl Offload<'_> {
                     }
                 }
             }
-            self.finish(partials.as_ref(), counted, (bytes, starts));
+            self.finish(partials.as_ref(), counted, &counted_places, winners);
             way
         }
     }
@@ -380,24 +400,23 @@ impl Offload<'_> {
             // SAFETY: the caller's promise.
             unsafe { self.kernel.launch(count, &values.pointers()) };
             for (at, value) in self.kernel.values().iter().enumerate() {
-                if value.what == what::PARTIALS {
+                if is_of_blocks(value) {
                     values.add(at, count as u64 * value.size as u64);
                 }
             }
         }
     }
 
-    /// How many bytes so many blocks need for global arguments, and where each of these begins.
-    fn places(&self, blocks: usize) -> (usize, Vec<(usize, usize)>) {
-        let mut end = 0;
-        let mut starts = Vec::new();
-        for value in self.kernel.values() {
-            if value.what == what::PARTIALS {
-                starts.push((value.argument as usize, end));
-                end += (blocks * value.size as usize).next_multiple_of(8);
+    /// Where so many blocks put what they have made of global arguments.
+    fn places(&self, blocks: usize) -> Places {
+        let mut places = Places::default();
+        for (at, value) in self.kernel.values().iter().enumerate() {
+            if is_of_blocks(value) {
+                places.starts.push((at, places.bytes));
+                places.bytes += (blocks * value.size as usize).next_multiple_of(8);
             }
         }
-        (end, starts)
+        places
     }
 
     /// What is passed but for what differs between launches.
@@ -426,7 +445,8 @@ impl Offload<'_> {
                 };
                 let map = one.map.as_ref();
                 match value.what {
-                    what::FROM | what::TO | what::NUMBERS | what::PARTIALS => values.push(0),
+                    what::FROM | what::TO | what::NUMBERS => values.push(0),
+                    what::PARTIALS | what::FIRSTS => values.push(0),
                     what::IS_THERE => values.push(u64::from(is_there)),
                     what::DATA | what::STEP | what::STRIDE if !is_there => values.push(0),
                     what::DATA => values.push(data()),
@@ -469,25 +489,56 @@ impl Offload<'_> {
         &self,
         partials: Option<&Memory>,
         blocks: usize,
-        (bytes, starts): (usize, Vec<(usize, usize)>),
+        places: &Places,
+        winners: &mut [Winner],
     ) {
-        let Some(partials) = partials.filter(|_| !starts.is_empty() && blocks > 0) else {
+        let Some(partials) = partials.filter(|_| !places.starts.is_empty() && blocks > 0) else {
             return;
         };
-        let mut all = vec![0; bytes];
+        let mut all = vec![0; places.bytes];
         partials.get(&mut all);
+        // Where those of an argument begin.
+        let start = |what: i64, argument: usize| {
+            let mut starts = places.starts.iter();
+            let start = starts.find(|(at, _)| {
+                let value = &self.kernel.values()[*at];
+                (value.what, value.argument as usize) == (what, argument)
+            });
+            start.map(|(_, start)| *start)
+        };
+        let first = |argument: usize, block: usize| {
+            let at = start(what::FIRSTS, argument)? + block * size_of::<i32>();
+            let bytes = all[at..].first_chunk().expect("there are so many");
+            Some(i32::from_ne_bytes(*bytes))
+        };
         // SAFETY: the caller's promise; each copy has as many bytes.
         unsafe {
+            let bytes_of = |argument: usize| {
+                let one: &Arg = &self.arguments[argument];
+                std::slice::from_raw_parts(one.data.cast::<u8>(), one.size as usize).to_vec()
+            };
+            let before = winners.iter().map(|one| bytes_of(one.value()));
+            let before: Vec<_> = before.collect();
             let copies = private::copies(self.arguments, blocks);
             for copy in &copies {
-                let start = starts.iter().find(|(argument, _)| *argument == copy.at());
-                let (_, start) = start.expect("it is combined");
+                let start = start(what::PARTIALS, copy.at()).expect("it is combined");
                 for block in 0..blocks {
                     let from = all[start + block * copy.bytes()..].as_ptr().cast();
                     copy.of(block).copy_from_nonoverlapping(from, copy.bytes());
                 }
             }
-            private::combine(self.arguments, &copies, blocks, |_, block| block as i64);
+            private::combine(self.arguments, &copies, blocks, |argument, block| {
+                first(argument, block).map_or(block as i64, i64::from)
+            });
+            for (winner, before) in winners.iter_mut().zip(before) {
+                let now = bytes_of(winner.value());
+                let start = start(what::PARTIALS, winner.value()).expect("it is combined");
+                let has_it = |block: &usize| all[start + block * now.len()..][..now.len()] == now;
+                let firsts = (0..blocks)
+                    .filter(has_it)
+                    .filter_map(|block| first(winner.value(), block));
+                winner.note(firsts.min().filter(|_| now != before));
+            }
         }
     }
 }
@@ -553,14 +604,10 @@ impl Values {
         }
     }
 
-    /// From now on blocks put their values of global arguments behind `at`: where each argument begins.
-    fn place(&mut self, kernel: &Kernel, at: u64, starts: &[(usize, usize)]) {
-        for (which, value) in kernel.values().iter().enumerate() {
-            if value.what == what::PARTIALS {
-                let mut starts = starts.iter();
-                let start = starts.find(|(argument, _)| *argument == value.argument as usize);
-                self.set(which, at + start.expect("it has a place").1 as u64);
-            }
+    /// From now on blocks put what they have made of global arguments there, behind `at`.
+    fn place(&mut self, at: u64, places: &Places) {
+        for (which, start) in &places.starts {
+            self.set(*which, at + *start as u64);
         }
     }
 

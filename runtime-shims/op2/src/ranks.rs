@@ -265,7 +265,17 @@ pub(crate) struct Winner {
 const NEVER: i64 = i64::MAX;
 
 impl Winner {
-    fn all(arguments: &[Arg]) -> Vec<Self> {
+    /// The position of the value.
+    pub(crate) fn value(&self) -> usize {
+        self.positions[0]
+    }
+
+    /// On this rank, the element of that number was the first to have what wins; none, where nothing has changed.
+    pub(crate) fn note(&mut self, first: Option<i32>) {
+        self.firsts[job::rank()] = first.map_or(NEVER, i64::from);
+    }
+
+    pub(crate) fn all(arguments: &[Arg]) -> Vec<Self> {
         let along = |winner: usize| {
             let all = arguments.iter().enumerate();
             let along = all

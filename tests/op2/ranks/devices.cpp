@@ -1,5 +1,5 @@
 // Loops of several ranks run on devices, and what the program sees is what it sees on the processor of one rank, whoever has
-// the parts of the mesh: numbers of elements, arguments that are left out, elements that run one after the other, loops on the
+// the parts of the mesh: numbers of elements, arguments that are left out, what goes along with a value, elements that run one after the other, loops on the
 // processor between them. All values are whole numbers.
 //
 // RUN: %okl-c++ -std=c++11 -O2 -g --okl-target=cuda,cpu %s -o %t 2> %t.told
@@ -56,6 +56,12 @@ static void sum(double const *x, int const *n, double *sums, int *least, long lo
   if (maybe)
     *maybe += 1;
 }
+static void peak(double const *x, int const *own, double *most, int *where, int *least, double *there) {
+  if (x[0] > *most)
+    *most = x[0], where[0] = *own, where[1] = where[0] % 10;
+  if (x[1] < *least)
+    *least = x[1], *there = *own + 0.5;
+}
 static void tell(double const *y) {
   if (y[0] > 1e9)
     printf("large\n");
@@ -99,6 +105,12 @@ int main(int argc, char **argv) {
                 op_arg_dat(ints, -1, OP_ID, 3, "int", OP_READ), op_arg_gbl(sums, 2, "double", OP_INC),
                 op_arg_gbl(&least, 1, "int", OP_MIN), op_arg_gbl(&most, 1, "ll", OP_MAX),
                 op_opt_arg_gbl(round < 2, &times, 1, "double", OP_INC));
+    double highest = round == 4 ? 1e6 : -1, there = -1;
+    int where[2] = {-1, -1}, lowest = 1 << 20;
+    op_par_loop(peak, "peak", c, op_arg_dat(x, -1, OP_ID, 2, "double", OP_READ), op_arg_idx(-1, OP_ID),
+                op_arg_gbl(&highest, 1, "double", OP_MAX), op_arg_info(where, 2, "int", 2),
+                op_arg_gbl(&lowest, 1, "int", OP_MIN), op_arg_info(&there, 1, "double", 4));
+    op_printf("%g at %d %d, %d at %g\n", highest, where[0], where[1], lowest, there);
     op_printf("%g %g, %d, %lld, %g\n", sums[0], sums[1], least, most, times);
     if (round == 3) {
       std::vector<double> some(2 * 3);

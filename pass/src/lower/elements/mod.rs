@@ -201,17 +201,27 @@ pub fn combined<'m>(
     old: Value<'m>,
     new: Value<'m>,
 ) -> Value<'m> {
+    match (parameter.access.mode, parameter.element().scalar.form) {
+        (Mode::Read | Mode::Write | Mode::ReadWrite, _) => new,
+        (Mode::Increment, Form::Floating) => builder.binary(Opcode::LLVMFAdd, old, new),
+        (Mode::Increment, _) => builder.binary(Opcode::LLVMAdd, old, new),
+        (Mode::Min | Mode::Max, _) => {
+            builder.select(is_better(builder, parameter, old, new), new, old)
+        }
+    }
+}
+
+/// Whether a value is less, or greater, than another one, whichever is sought.
+pub fn is_better<'m>(
+    builder: &Builder<'m>,
+    parameter: &Parameter<'_>,
+    old: Value<'m>,
+    new: Value<'m>,
+) -> Value<'m> {
     use IntPredicate::*;
     use RealPredicate::*;
-    let form = parameter.element().scalar.form;
-    let is_less = match (parameter.access.mode, form) {
-        (Mode::Read | Mode::Write | Mode::ReadWrite, _) => return new,
-        (Mode::Increment, Form::Floating) => return builder.binary(Opcode::LLVMFAdd, old, new),
-        (Mode::Increment, _) => return builder.binary(Opcode::LLVMAdd, old, new),
-        (Mode::Min, _) => true,
-        (Mode::Max, _) => false,
-    };
-    let is_better = match (form, is_less) {
+    let is_less = parameter.access.mode == Mode::Min;
+    let better = match (parameter.element().scalar.form, is_less) {
         (Form::Floating, true) => Comparison::Floating(LLVMRealOLT),
         (Form::Floating, false) => Comparison::Floating(LLVMRealOGT),
         (Form::Unsigned, true) => Comparison::Integer(LLVMIntULT),
@@ -219,5 +229,5 @@ pub fn combined<'m>(
         (Form::Signed | Form::Unknown, true) => Comparison::Integer(LLVMIntSLT),
         (Form::Signed | Form::Unknown, false) => Comparison::Integer(LLVMIntSGT),
     };
-    builder.select(builder.ask(is_better, new, old), new, old)
+    builder.ask(better, new, old)
 }

@@ -1,7 +1,8 @@
 //! Loops over sets on a device: each becomes a kernel, of which a work item runs the body for one element.
 //!
 //! Guarantee: what the body adds to an element that others add to comes there at once. What it makes of a global argument each
-//! work item has for itself; the work items of a block combine that, and what the block has the host combines. Nothing is
+//! work item has for itself; the work items of a block combine that, and what the block has the host combines; of equal least or greatest values, with what goes
+//! along, the one of the element wins whose number is the least. Nothing is
 //! accessed of an argument that is left out. A variable of the program's that the body reads is passed as it is when the loop begins. Which elements run at the same time, the run time
 //! decides: it keeps apart those that write the same in another way.
 
@@ -16,13 +17,13 @@ use super::launch::{Kernel, Parameter as Given};
 use super::reach::{self, Variables};
 use super::shape::Wrong;
 use super::target::GpuTarget;
-use crate::ir::{Base, Columns, Form, Kind, Mode, ParallelLoop, Parameter, Place, Storage};
+use crate::ir::{Along, Base, Columns, Form, Kind, Mode, ParallelLoop, Parameter, Place, Storage};
 use crate::llvm::{
-    Block, Builder, Comparison, Function, Global, IntPredicate, Linkage, Module, Opcode, Type,
-    Value,
+    Block, Builder, Comparison, Function, Global, IntPredicate, Linkage, Module, Opcode,
+    RealPredicate, Type, Value,
 };
 use crate::lower::elements::one::Passed as Access;
-use crate::lower::elements::{Source, combined, components_of};
+use crate::lower::elements::{Source, combined, components_of, is_better};
 use crate::lower::runtime_call::declare;
 
 /// Work items of a block: a power of two.
@@ -33,6 +34,9 @@ const MOST_COMPONENTS: i64 = 256;
 
 /// Values of one global argument that blocks combine, at most.
 const MOST_VALUES: i64 = 64;
+
+/// Bytes of what goes along with a value, at most.
+const MOST_ALONG: i64 = 256;
 
 /// Bytes of a place in which a work item hands over a value.
 const SLOT: i64 = 8;
@@ -59,8 +63,13 @@ impl<'a, 'm> Candidate<'a, 'm> {
         let Some(kernel) = one.kernel() else {
             return Err((site, "its body is no function".to_string()));
         };
-        for (at, parameter) in one.parameters().iter().enumerate() {
-            fits(parameter).map_err(|why| (site, format!("arg{at} {why}")))?;
+        let parameters = one.parameters();
+        for (at, parameter) in parameters.iter().enumerate() {
+            let fits = match along_of(one, at) {
+                None => fits(parameter),
+                Some(along) => fits_along(along, parameters.get(along.winner)),
+            };
+            fits.map_err(|why| (site, format!("arg{at} {why}")))?;
         }
         let count = components_of(one);
         if count > MOST_COMPONENTS {
@@ -78,6 +87,27 @@ impl<'a, 'm> Candidate<'a, 'm> {
             return Err((site, format!("its kernel uses {name}, {why}")));
         }
         Ok(Self { one })
+    }
+}
+
+/// What an argument goes along with.
+fn along_of(one: &ParallelLoop<'_>, at: usize) -> Option<Along> {
+    let mut all = one.description.along.iter();
+    all.find(|one| one.argument == at).copied()
+}
+
+/// Why what goes along with an argument, `winner`, is nothing for a device, as the end of such a sentence.
+fn fits_along(along: Along, winner: Option<&Parameter<'_>>) -> Result<(), &'static str> {
+    let is_one = winner.is_some_and(|winner| {
+        matches!(winner.access.mode, Mode::Min | Mode::Max)
+            && winner.is_whole()
+            && !winner.access.optional
+            && winner.element().components == 1
+    });
+    match along.bytes {
+        _ if !is_one => Err("is op_arg_info of what is not one value that is OP_MIN or OP_MAX"),
+        1..=MOST_ALONG => Ok(()),
+        _ => Err("has more bytes than devices hand on with a value"),
     }
 }
 
@@ -259,6 +289,21 @@ enum How {
         to: usize,
         first: Option<usize>,
     },
+    /// The same of a value with which others go along: where blocks put the number of the element that has it, and where the
+    /// numbers are that the program knows elements by.
+    Winner {
+        to: usize,
+        first: usize,
+        firsts: usize,
+        numbers: usize,
+    },
+    /// What goes along with the value of argument `winner`.
+    Along {
+        to: usize,
+        first: usize,
+        winner: usize,
+        bytes: i64,
+    },
 }
 
 /// A map, and which column of it.
@@ -296,7 +341,7 @@ pub fn outline(
     let has: Vec<_> = parameters
         .iter()
         .enumerate()
-        .map(|(at, parameter)| has(&mut signature, &mut maps, at, parameter))
+        .map(|(at, parameter)| has(&mut signature, &mut maps, one, at, parameter))
         .collect();
     let variables = variables(body);
     let variables: Vec<_> = variables
@@ -360,13 +405,46 @@ pub fn outline(
 fn has(
     signature: &mut Signature<'_>,
     maps: &mut HashMap<usize, (usize, usize)>,
+    one: &ParallelLoop<'_>,
     at: usize,
     argument: &Parameter<'_>,
 ) -> Has {
     let optional = argument.access.optional;
     let is_there = optional.then(|| signature.number(what::IS_THERE, at, 32));
-    let how = how(signature, maps, at, argument);
+    let how = match along_of(one, at) {
+        Some(along) => how_along(signature, along),
+        None => how(signature, maps, at, argument),
+    };
+    let how = match how {
+        How::Partials {
+            to,
+            first: Some(first),
+        } if one.description.along.iter().any(|one| one.winner == at) => How::Winner {
+            to,
+            first,
+            firsts: signature.address(what::FIRSTS, at, 4, false),
+            numbers: signature.address(what::ORIGINAL, at, 4, true),
+        },
+        how => how,
+    };
     Has { how, is_there }
+}
+
+fn how_along(signature: &mut Signature<'_>, along: Along) -> How {
+    let Along {
+        argument,
+        winner,
+        bytes,
+    } = along;
+    let module = signature.device;
+    let values = module.array(module.int(8), bytes as u64);
+    let name = format!("arg{argument}, which is op_arg_info");
+    How::Along {
+        first: signature.copy((values, 8), name, Passed::of(what::VALUE, argument, bytes)),
+        to: signature.address(what::PARTIALS, argument, bytes, false),
+        winner,
+        bytes,
+    }
 }
 
 fn how(
@@ -446,6 +524,18 @@ fn how(
     }
 }
 
+/// What decides between equal values, and what goes along with the one that wins.
+struct Ties<'d> {
+    /// The element of this work item, as the program knows it.
+    number: Value<'d>,
+    /// Room for those of all work items of the block.
+    shared: Value<'d>,
+    /// Where blocks put the number of the element that has the value.
+    firsts: Value<'d>,
+    /// What the work item has, where blocks put it, and its bytes.
+    along: Vec<(Value<'d>, Value<'d>, i64)>,
+}
+
 /// A kernel in the making.
 struct Writer<'d> {
     device: &'d Module,
@@ -486,6 +576,9 @@ impl<'d> Writer<'d> {
             .map(|(argument, has)| self.access(&builder, argument, has))
             .collect();
         let less = Comparison::Integer(IntPredicate::LLVMIntSLT);
+        // What stands for an element where there is none: a number that none has.
+        let nobody = builder.difference(module.const_i64(i64::from(i32::MAX)), item);
+        let nobody = builder.int_cast(nobody, int);
         let is_there = builder.ask(less, position, end);
         builder.go_if(is_there, begin, join);
 
@@ -545,21 +638,67 @@ impl<'d> Writer<'d> {
                 int.zero()
             });
         }
+        let mut shown = number;
+        let known = has.iter().find_map(|one| match one.how {
+            How::Winner { numbers, .. } => Some(self.given[numbers]),
+            _ => None,
+        });
+        if let Some(known) = known {
+            let differs = builder.compare(known, known.ty().zero(), true);
+            (builder, front, shown) = self.only_if(builder, front, differs, number, |builder| {
+                builder.load(int, builder.element(int, known, number))
+            });
+        }
         builder.go(join);
+        let builder = at(join);
+        let shown_by = [(nobody, start), (shown, front)];
+        let shown = builder.phi(int);
+        for (shown_there, from) in shown_by {
+            shown.add_incoming(shown_there, from);
+        }
         call.expect("a call").inline();
 
-        let mut end = (at(join), join);
+        let mut end = (builder, join);
         let mut shared = None;
-        for ((argument, has), (_, own)) in arguments.iter().zip(has).zip(&accesses) {
-            if let (How::Partials { to, .. }, Some(own)) = (&has.how, own) {
-                let shared = *shared.get_or_insert_with(|| {
-                    let slots = module.array(long, BLOCK as u64);
-                    let name = format!("{}_values", self.name);
-                    module.add_in_space(&name, slots, self.target.shared_space, 16)
+        let all = has;
+        let each = arguments.iter().zip(all).zip(&accesses).enumerate();
+        for (which, ((argument, has), (_, own))) in each {
+            let (to, firsts) = match has.how {
+                How::Partials { to, .. } => (to, None),
+                How::Winner { to, firsts, .. } => (to, Some(firsts)),
+                _ => continue,
+            };
+            let own = own.expect("it has a copy");
+            let shared = *shared.get_or_insert_with(|| {
+                let slots = module.array(long, BLOCK as u64);
+                let name = format!("{}_values", self.name);
+                module.add_in_space(&name, slots, self.target.shared_space, 16)
+            });
+            let ties = firsts.map(|firsts| {
+                let slots = module.array(int, BLOCK as u64);
+                let name = format!("{}_numbers_{which}", self.name);
+                let along = all.iter().zip(&accesses).filter_map(|(has, (_, own))| {
+                    let How::Along {
+                        to, winner, bytes, ..
+                    } = has.how
+                    else {
+                        return None;
+                    };
+                    let is_its = winner == which;
+                    is_its.then(|| {
+                        let own = own.expect("it has a copy");
+                        (own, self.address(&end.0, to), bytes)
+                    })
                 });
-                let to = self.address(&end.0, *to);
-                end = self.combine(end, argument, [item, block], [*own, shared, to]);
-            }
+                Ties {
+                    number: shown,
+                    shared: module.add_in_space(&name, slots, self.target.shared_space, 16),
+                    firsts: self.address(&end.0, firsts),
+                    along: along.collect(),
+                }
+            });
+            let to = self.address(&end.0, to);
+            end = self.combine(end, argument, [item, block], [own, shared, to], ties);
         }
         end.0.ret(None);
     }
@@ -634,7 +773,18 @@ impl<'d> Writer<'d> {
                 source.size = module.const_i64(4);
             }
             How::Value(at) => source.data = self.given[*at],
-            How::Partials { first, .. } => {
+            How::Along { first, bytes, .. } => {
+                let value = builder.alloca(module.array(module.int(8), *bytes as u64), 16);
+                builder.copy(value, self.given[*first], *bytes);
+                source.data = value;
+                own = Some(value);
+            }
+            How::Partials { .. } | How::Winner { .. } => {
+                let first = match &has.how {
+                    How::Partials { first, .. } => *first,
+                    How::Winner { first, .. } => Some(*first),
+                    _ => None,
+                };
                 let scalar = element.scalar.ty(module);
                 let values = module.array(scalar, element.components as u64);
                 let values = builder.alloca(values, 16);
@@ -642,7 +792,7 @@ impl<'d> Writer<'d> {
                     let at = component * element.scalar.bytes;
                     let value = match first {
                         Some(first) => {
-                            let from = builder.offset(self.given[*first], at);
+                            let from = builder.offset(self.given[first], at);
                             builder.load(scalar, from)
                         }
                         None => scalar.zero(),
@@ -670,6 +820,7 @@ impl<'d> Writer<'d> {
         argument: &Parameter<'_>,
         [item, block]: [Value<'d>; 2],
         [own, shared, to]: [Value<'d>; 3],
+        ties: Option<Ties<'d>>,
     ) -> (Builder<'d>, Block<'d>) {
         let (module, kernel) = (self.device, self.kernel);
         let element = argument.element();
@@ -686,6 +837,11 @@ impl<'d> Writer<'d> {
             let mine = builder.element(slot, shared, item);
             let value = builder.load(scalar, builder.offset(own, component * bytes));
             builder.store(value, mine);
+            let numbered = ties.as_ref().map(|ties| {
+                let place = builder.element(module.int(32), ties.shared, item);
+                builder.store(ties.number, place);
+                place
+            });
             meet(&builder, self.target);
             let [head, adds, met, done, last, next] = [(); 6].map(|()| kernel.append_block(module));
             builder.go(head);
@@ -698,8 +854,28 @@ impl<'d> Writer<'d> {
             let builder_at_adds = at(adds);
             let other = builder_at_adds.element(slot, shared, builder_at_adds.sum(item, distance));
             let [old, new] = [mine, other].map(|from| builder_at_adds.load(scalar, from));
-            let both = combined(&builder_at_adds, argument, old, new);
-            builder_at_adds.store(both, mine);
+            match (&ties, numbered) {
+                (Some(ties), Some(numbered)) => {
+                    let builder = &builder_at_adds;
+                    let int = module.int(32);
+                    let others = builder.element(int, ties.shared, builder.sum(item, distance));
+                    let [first, second] = [numbered, others].map(|from| builder.load(int, from));
+                    let equal = match element.scalar.form {
+                        Form::Floating => Comparison::Floating(RealPredicate::LLVMRealOEQ),
+                        _ => Comparison::Integer(IntPredicate::LLVMIntEQ),
+                    };
+                    let is_before = builder.ask(less, second, first);
+                    let is_same = builder.and(builder.ask(equal, old, new), is_before);
+                    let is_better = is_better(builder, argument, old, new);
+                    let wins = builder.binary(Opcode::LLVMOr, is_better, is_same);
+                    builder.store(builder.select(wins, new, old), mine);
+                    builder.store(builder.select(wins, second, first), numbered);
+                }
+                _ => {
+                    let both = combined(&builder_at_adds, argument, old, new);
+                    builder_at_adds.store(both, mine);
+                }
+            }
             builder_at_adds.go(met);
 
             let builder_at_met = at(met);
@@ -710,8 +886,15 @@ impl<'d> Writer<'d> {
             builder_at_met.go_if(is_more, head, done);
 
             let builder_at_done = at(done);
-            let is_first = builder_at_done.compare(item, zero, false);
-            builder_at_done.go_if(is_first, last, next);
+            // The one whose value it is has what goes along with it.
+            let is_it = match &ties {
+                Some(ties) => {
+                    let winner = builder_at_done.load(module.int(32), ties.shared);
+                    builder_at_done.compare(winner, ties.number, false)
+                }
+                None => builder_at_done.compare(item, zero, false),
+            };
+            builder_at_done.go_if(is_it, last, next);
 
             let builder_at_last = at(last);
             let result = builder_at_last.load(scalar, shared);
@@ -720,6 +903,17 @@ impl<'d> Writer<'d> {
             let place = builder_at_last.element(module.int(8), to, of_block);
             let place = builder_at_last.offset(place, component * bytes);
             builder_at_last.store(result, place);
+            if let Some(ties) = &ties {
+                let builder = &builder_at_last;
+                let place = builder.element(module.int(32), ties.firsts, block);
+                builder.store(ties.number, place);
+                for (own, to, bytes) in &ties.along {
+                    let of_block = builder.multiply(block, module.const_i64(*bytes));
+                    let place = builder.element(module.int(8), *to, of_block);
+                    let align = [8, 4, 1].into_iter().find(|one| bytes % one == 0);
+                    builder.copy_aligned(place, *own, *bytes, align.expect("one is") as u32);
+                }
+            }
             builder_at_last.go(next);
 
             (builder, front) = (at(next), next);

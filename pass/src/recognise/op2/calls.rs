@@ -121,7 +121,12 @@ pub enum Made<'m> {
         map: Value<'m>,
     },
     /// `op_arg_info`.
-    Information,
+    Information {
+        /// Bytes of it.
+        bytes: Option<i64>,
+        /// The position of the argument with whose value it goes along.
+        winner: Option<usize>,
+    },
 }
 
 /// Data on a set as an argument.
@@ -142,6 +147,13 @@ pub struct Dat<'m> {
     pub optional: bool,
 }
 
+/// What a type of OP2's is.
+fn scalar_of(type_name: &str) -> Option<Scalar> {
+    let name = storage_free(type_name);
+    let (.., scalar) = TYPES.into_iter().find(|(own, ..)| *own == name)?;
+    Some(scalar)
+}
+
 impl<'m> Made<'m> {
     /// What an element of data consists of.
     pub fn element(&self) -> Option<Element> {
@@ -152,10 +164,9 @@ impl<'m> Made<'m> {
                 type_name,
                 ..
             } => (type_name.as_deref()?, (*components)?),
-            Self::Number { .. } | Self::Information => return None,
+            Self::Number { .. } | Self::Information { .. } => return None,
         };
-        let name = storage_free(type_name);
-        let (.., scalar) = TYPES.into_iter().find(|(own, ..)| *own == name)?;
+        let scalar = scalar_of(type_name)?;
         Some(Element { scalar, components })
     }
 
@@ -164,7 +175,7 @@ impl<'m> Made<'m> {
         match self {
             Self::Dat(dat) => dat.optional,
             Self::Global { optional, .. } => *optional,
-            Self::Number { .. } | Self::Information => false,
+            Self::Number { .. } | Self::Information { .. } => false,
         }
     }
 
@@ -172,7 +183,7 @@ impl<'m> Made<'m> {
     pub fn kind(&self) -> Kind {
         match self {
             Self::Dat(dat) => Kind::Data(dat.storage()),
-            Self::Global { .. } | Self::Information => Kind::Data(Storage::ByElement),
+            Self::Global { .. } | Self::Information { .. } => Kind::Data(Storage::ByElement),
             Self::Number { .. } => Kind::Number,
         }
     }
@@ -182,7 +193,7 @@ impl<'m> Made<'m> {
         let map = match self {
             Self::Dat(dat) => dat.map,
             Self::Number { map, .. } => *map,
-            Self::Global { .. } | Self::Information => return None,
+            Self::Global { .. } | Self::Information { .. } => return None,
         };
         (!map.is_null()).then_some(map)
     }
@@ -221,7 +232,10 @@ impl<'m> Made<'m> {
                 index: number(0),
                 map: rest[1],
             },
-            ("op_arg_info", _) => Self::Information,
+            ("op_arg_info", count @ (4 | 5)) => Self::Information {
+                bytes: text(2).and_then(|name| number(1)?.checked_mul(scalar_of(&name)?.bytes)),
+                winner: number(count - 1).and_then(|at| usize::try_from(at).ok()),
+            },
             _ => return Err(format!("is made by {name}, which is not known")),
         })
     }

@@ -53,7 +53,7 @@ impl<'m> DescribedArgument<'m> {
             Made::Dat(dat) => dat.access,
             Made::Global { access, .. } => *access,
             Made::Number { .. } => Some(READ),
-            Made::Information => None,
+            Made::Information { .. } => None,
         }
     }
 
@@ -76,7 +76,7 @@ impl<'m> DescribedArgument<'m> {
                 mistakes.extend(begins_elsewhere(*map, set));
                 Some("int")
             }
-            Made::Information => None,
+            Made::Information { .. } => None,
         };
         let is_vector = self.is_several();
         let (pointee, is_const, depth) = bare(&self.type_name);
