@@ -2,7 +2,9 @@
 //!
 //! What is evaluated in front of a launch, and where control goes then, is the business of what the kernel was made of.
 
-use okl_abi::gpu::{DeviceKernel, DeviceParameter, Image as Record};
+use std::collections::HashMap;
+
+use okl_abi::gpu::{DeviceKernel, DeviceParameter, Image as Record, parameter};
 
 use super::{Going, Host, Image, Plan, blocks, range, sets};
 use crate::diagnostic::{Site, user_name};
@@ -31,6 +33,21 @@ pub struct Parameter {
     pub stays: Option<String>,
 }
 
+impl Kernel {
+    /// Takes over what another one of the same loop does, which is for another device; `false` where the host has to do
+    /// something else for that.
+    pub fn joins(&mut self, other: &Self) -> bool {
+        const ACCESSES: i64 = parameter::READ | parameter::WRITTEN;
+        let of_host = |one: &Parameter| (one.kind & !ACCESSES, one.size);
+        let is_same = self.items == other.items
+            && (self.parameters.iter().map(of_host)).eq(other.parameters.iter().map(of_host));
+        for (one, other) in self.parameters.iter_mut().zip(&other.parameters) {
+            one.kind |= other.kind & ACCESSES;
+        }
+        is_same
+    }
+}
+
 /// Has loops run on a device, where there is one. What the processor does instead is still to be lowered, and what it is not
 /// to do, to be taken out by [`finish`]. What the run time is told of loops that it launches is returned.
 pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Vec<(Call<'m>, Value<'m>)> {
@@ -39,8 +56,14 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Vec<(Call<'m>, Value<'m>
         return told;
     }
     let images = images(module, &plan.images);
+    // Most kernels are in all of them.
+    let mut lists = HashMap::new();
     for going in &plan.going {
-        let record = record(module, going, images, plan.images.len());
+        let list = lists.entry(&going.images).or_insert_with(|| {
+            let rows: Vec<_> = going.images.iter().map(|at| images[*at]).collect();
+            table(module, "okl.device.images", &rows)
+        });
+        let record = record(module, going, *list, going.images.len());
         let what = match &going.host {
             Host::Blocks(nest) => {
                 blocks::launch(module, nest, record, plan.has_cpu);
@@ -90,7 +113,8 @@ fn table<'m>(module: &'m Module, name: &str, rows: &[Value<'m>]) -> Value<'m> {
     *table
 }
 
-fn images<'m>(module: &'m Module, images: &[Image]) -> Value<'m> {
+/// A struct for each image.
+fn images<'m>(module: &'m Module, images: &[Image]) -> Vec<Value<'m>> {
     let rows = images.iter().map(|image| {
         let fields = Record::NAMES.iter().map(|&field| match field {
             "form" => module.const_i64(image.target.form),
@@ -105,7 +129,7 @@ fn images<'m>(module: &'m Module, images: &[Image]) -> Value<'m> {
         });
         module.const_struct(&fields.collect::<Vec<_>>())
     });
-    table(module, "okl.device.images", &rows.collect::<Vec<_>>())
+    rows.collect()
 }
 
 fn record<'m>(
