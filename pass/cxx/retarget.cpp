@@ -10,6 +10,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/Operator.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -121,6 +122,25 @@ void okl_infer_spaces(LLVMModuleRef M, LLVMTargetMachineRef Machine) {
   ModulePassManager Passes;
   Passes.addPass(createModuleToFunctionPassAdaptor(InferAddressSpacesPass(0)));
   Passes.run(*unwrap(M), MAM);
+  // Numbers of addresses, and comparisons of two of one space, are asked of these themselves.
+  for (Function &F : *unwrap(M))
+    for (BasicBlock &Block : F)
+      for (Instruction &I : Block) {
+        auto Original = [](Value *Address) {
+          auto *Cast = dyn_cast<AddrSpaceCastOperator>(Address);
+          return Cast && Cast->getDestAddressSpace() == 0 ? Cast->getPointerOperand() : nullptr;
+        };
+        if (isa<PtrToIntInst>(I)) {
+          if (Value *From = Original(I.getOperand(0)))
+            I.setOperand(0, From);
+        } else if (isa<ICmpInst>(I)) {
+          Value *A = Original(I.getOperand(0)), *B = Original(I.getOperand(1));
+          if (A && B && A->getType() == B->getType()) {
+            I.setOperand(0, A);
+            I.setOperand(1, B);
+          }
+        }
+      }
 }
 
 // Has updates that a device has no instruction for be loops around a compare-and-exchange.

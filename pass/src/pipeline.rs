@@ -165,6 +165,7 @@ impl<'m> Lowering<'m> {
                 false => mistakes.extend(told.loops),
             }
             stays.extend(told.regions);
+            stays.extend(told.partly);
             // Loops over sets are run by threads.
             loops.retain(|one| has_cpu || one.region().is_none());
         }

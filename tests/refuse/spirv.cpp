@@ -3,10 +3,19 @@
 // RUN: not clang++-22 -std=c++17 -O2 -g -ferror-limit=0 -fpass-plugin=%plugin -mllvm -okl-target=spirv -c %s -o %t.o 2>&1 | grep -E 'error:|warning:' | FileCheck --implicit-check-not=error: --implicit-check-not=warning: %s
 // RUN: clang++-22 -std=c++17 -O2 -g -fpass-plugin=%plugin -mllvm -okl-target=spirv,cpu -c %s -o %t.o 2>&1 | FileCheck --check-prefix=ELSE %s
 // RUN: clang++-22 -std=c++17 -O2 -g -Werror -fpass-plugin=%plugin -mllvm -okl-target=cuda,hip -c %s -o %t.o
+//
+// What others run goes to these, and the program says so where it is to run there all the same.
+// RUN: %okl-c++ -std=c++17 -O2 -g -DMAIN --okl-target=cuda,spirv %s -o %t 2>&1 | grep -E 'error:|warning:' | FileCheck --check-prefix=PARTLY --implicit-check-not=error: %s
+// RUN: OKL_BACKEND=cuda-emulated %t | FileCheck --check-prefix=RAN %s
+// RUN: %okl-c++ -std=c++17 -O2 -g -DMAIN --okl-target=cuda,spirv,cpu %s -o %t 2>&1 | grep -E 'error:|warning:' | FileCheck --check-prefix=THERE --implicit-check-not=error: %s
+// RUN: for way in cpu cuda-emulated; do OKL_BACKEND=$way %t | FileCheck --check-prefix=RAN %s || exit 1; done
+// PARTLY-COUNT-3: warning: this cannot run on an OpenCL device: it
+// THERE-COUNT-3: warning: this cannot run on an OpenCL device, so the processor runs it there: it
+// RAN: 64 4 2
 // ELSE: warning: this cannot run on a device, so the processor runs it: it has a pointer that may lead to memory of several kinds
 //
 // RUN: not clang++-22 -std=c++17 -O2 -DUNKNOWN -fpass-plugin=%plugin -mllvm -okl-target=spirv -c %s -o %t.o 2>&1 | FileCheck --check-prefix=UNKNOWN %s
-// UNKNOWN: spirv.cpp:[[# @LINE + 41]]:{{[0-9]+}}: error: this cannot run on a device: LLVM has no code for it for an OpenCL device
+// UNKNOWN: spirv.cpp:[[# @LINE + 54]]:{{[0-9]+}}: error: this cannot run on a device: LLVM has no code for it for an OpenCL device
 // UNKNOWN-NOT: {{LLVM ERROR|PLEASE}}
 
 #define KERNEL [[clang::annotate("okl.kernel")]]
@@ -45,6 +54,19 @@ KERNEL void narrow(int n, const int *k, unsigned char *count) {
       __okl_atomic_end();
     }
 }
+
+#ifdef MAIN
+#include <cstdio>
+
+int main() {
+  double x[64], y[64] = {};
+  long a[64] = {1L << 62, 1L << 63}, b[64] = {};
+  for (int i = 0; i < 64; i++) x[i] = i + 1;
+  either(64, x, y);
+  wide(64, a, b);
+  printf("%g %ld %ld\n", y[0], b[0] >> 58, b[1] >> 61);
+}
+#endif
 #else
 KERNEL void unknown(int n, const __bf16 *x, __bf16 *y) {
   for (OUTER int o = 0; o < n; o += 64)

@@ -34,8 +34,8 @@ use target::GpuTarget;
 #[derive(Default)]
 pub struct Plan<'m> {
     going: Vec<Going<'m>>,
-    /// Moves elements, where loops over sets go there.
-    halo: Option<Kernel>,
+    /// Which of the images have what moves elements of other ranks.
+    halo: Vec<usize>,
     images: Vec<Image>,
     has_cpu: bool,
 }
@@ -45,6 +45,8 @@ struct Going<'m> {
     origin: Origin,
     site: Call<'m>,
     kernel: Kernel,
+    /// Which of the images have it.
+    images: Vec<usize>,
     host: Host<'m>,
 }
 
@@ -96,6 +98,19 @@ pub struct Stays<'m> {
     pub loops: Vec<Declined<'m>>,
     /// Regions, which their threads run.
     pub regions: Vec<Declined<'m>>,
+    /// What goes to some kinds of devices, and not to others.
+    pub partly: Vec<Declined<'m>>,
+}
+
+/// What is known of a candidate.
+#[derive(Default)]
+struct Known<'m> {
+    /// Its kernel, and what is passed to it.
+    made: Option<(Kernel, Passed)>,
+    /// Which of the images have it.
+    images: Vec<usize>,
+    /// Which devices cannot run it, where, and why.
+    lacks: Vec<(&'static GpuTarget, Instruction<'m>, String)>,
 }
 
 /// Which loops and regions go to devices of these kinds.
@@ -120,26 +135,32 @@ pub fn check<'m>(
     let blocks = asked.loops.iter().filter(|one| one.region().is_some());
     let mut candidates = Vec::new();
     for (number, one) in blocks.enumerate() {
-        match blocks::Candidate::of(module, number, one, targets) {
-            Ok(found) => candidates.push(Candidate::Blocks(Box::new(found))),
-            Err((at, why)) => decline(false, Site::Instruction(at), &why),
+        let of = |target: &&'static GpuTarget| {
+            let found = blocks::Candidate::of(module, number, one, &[*target]);
+            found.map_err(|(at, why)| (*target, at, why))
+        };
+        let (mut found, mut lacks) = (None, Vec::new());
+        for of_one in targets.iter().map(of) {
+            match of_one {
+                Ok(one) => found = found.or(Some(one)),
+                Err(wrong) => lacks.push(wrong),
+            }
+        }
+        match (found, lacks.first()) {
+            (Some(found), _) => {
+                let known = Known {
+                    lacks,
+                    ..Known::default()
+                };
+                candidates.push((Candidate::Blocks(Box::new(found)), known));
+            }
+            (None, Some((_, at, why))) => decline(false, Site::Instruction(*at), why),
+            (None, None) => {}
         }
     }
-    // All else has been looked at for CUDA devices alone.
-    let other = targets.iter().any(|one| *one != &target::CUDA);
-    let only = "okl sends it to CUDA devices alone";
-    if other {
-        for one in asked.regions.iter().filter(|one| !range::is_done(one)) {
-            decline(true, Site::Instruction(one.site.instruction()), only);
-        }
-    }
-    let found = match other {
-        true => Vec::new(),
-        false => regions(module, asked.regions, targets),
-    };
-    for (one, found) in found {
+    for (one, found) in regions(module, asked.regions, targets) {
         match found {
-            Ok(found) => candidates.push(Candidate::Range(found)),
+            Ok(found) => candidates.push((Candidate::Range(found), Known::default())),
             Err(range::Why { why, place }) => {
                 let at = place.and_then(|place| stands_at(module, one, &place));
                 let at = at.unwrap_or(one.site.instruction());
@@ -152,77 +173,122 @@ pub fn check<'m>(
         .iter()
         .filter(|one| matches!(one.space, Space::Set { .. }));
     for one in sets {
-        let found = match other {
-            true => Err((one.site.instruction(), only.to_string())),
-            false => sets::Candidate::of(module, one),
-        };
-        match found {
-            Ok(found) => candidates.push(Candidate::Sets(found)),
+        match sets::Candidate::of(module, one) {
+            Ok(found) => candidates.push((Candidate::Sets(found), Known::default())),
             Err((at, why)) => decline(false, Site::Instruction(at), &why),
         }
     }
+    let (candidates, mut known): (Vec<_>, Vec<_>) = candidates.into_iter().unzip();
     let mut images = Vec::new();
-    let mut kernels = Vec::new();
-    let mut rest = targets.iter();
-    let mut next = rest.next();
-    while let Some(&target) = next {
-        if candidates.is_empty() {
-            break;
+    for target in targets {
+        images.extend(image(module, &candidates, &mut known, target, images.len()));
+    }
+    let mut going = Vec::new();
+    for (candidate, known) in candidates.into_iter().zip(known) {
+        let is_region = candidate.is_region();
+        let Some((kernel, passed)) = known.made else {
+            if let Some((_, at, why)) = known.lacks.first() {
+                decline(is_region, Site::Instruction(*at), why);
+            }
+            continue;
+        };
+        for (target, at, why) in known.lacks {
+            let instead = match (is_region, has_cpu) {
+                (true, _) => ", so threads run it there",
+                (_, true) => ", so the processor runs it there",
+                _ => "",
+            };
+            stays.partly.push(Declined {
+                site: Site::Instruction(at),
+                reason: format!("this cannot run on {}{instead}: {why}", target.described()),
+            });
         }
-        match compile::build(module, target, |device| {
-            outline(device, &candidates, target)
-        }) {
-            Ok((code, built)) => {
-                images.push(Image { target, code });
-                kernels = built;
-                next = rest.next();
-            }
-            Err(Failed { which, why }) => {
-                // All of them have the same entries, whatever they are compiled for.
-                let gone: Vec<_> = match which.filter(|which| *which < candidates.len()) {
-                    Some(which) => vec![candidates.remove(which)],
-                    None => fail_alone(module, &mut candidates, target),
-                };
-                for one in gone {
-                    decline(
-                        one.is_region(),
-                        Site::Instruction(one.site().instruction()),
-                        &why,
-                    );
+        going.push(Going {
+            origin: candidate.origin(),
+            site: candidate.site(),
+            kernel,
+            images: known.images,
+            host: match (candidate, passed) {
+                (Candidate::Blocks(one), Passed::Blocks(passed)) => {
+                    Host::Blocks(Box::new(one.nest(passed)))
                 }
-                images.clear();
-                rest = targets.iter();
-                next = rest.next();
-            }
+                (Candidate::Sets(one), Passed::Sets(passed)) => {
+                    Host::Sets(one.one.kernel().expect("it was looked at"), passed)
+                }
+                (Candidate::Range(one), Passed::Range(does)) => Host::Range(one.fork(does)),
+                _ => unreachable!("each has its own kernel"),
+            },
+        });
+    }
+    let mut halo = Vec::new();
+    for one in &going {
+        if let Host::Sets(..) = one.host {
+            halo.extend(&one.images);
         }
     }
-    let halo = match kernels.last() {
-        Some((_, Passed::Halo)) => kernels.pop().map(|(kernel, _)| kernel),
-        _ => None,
-    };
-    let going = candidates.into_iter().zip(kernels);
-    let going = going.map(|(candidate, (kernel, passed))| Going {
-        origin: candidate.origin(),
-        site: candidate.site(),
-        kernel,
-        host: match (candidate, passed) {
-            (Candidate::Blocks(one), Passed::Blocks(passed)) => {
-                Host::Blocks(Box::new(one.nest(passed)))
-            }
-            (Candidate::Sets(one), Passed::Sets(passed)) => {
-                Host::Sets(one.one.kernel().expect("it was looked at"), passed)
-            }
-            (Candidate::Range(one), Passed::Range(does)) => Host::Range(one.fork(does)),
-            _ => unreachable!("each has its own kernel"),
-        },
-    });
+    halo.sort_unstable();
+    halo.dedup();
     let plan = Plan {
-        going: going.collect(),
+        going,
         halo,
         images,
         has_cpu,
     };
     (plan, stays)
+}
+
+/// The code for a device of all candidates that it can run, which is the image of a number; there is none where it can run
+/// none of them.
+fn image<'m>(
+    module: &'m Module,
+    candidates: &[Candidate<'_, 'm>],
+    known: &mut [Known<'m>],
+    target: &'static GpuTarget,
+    number: usize,
+) -> Option<Image> {
+    let mut rest: Vec<usize> = (0..candidates.len()).collect();
+    loop {
+        rest.retain(|&at| known[at].lacks.iter().all(|(lacks, ..)| *lacks != target));
+        if rest.is_empty() {
+            return None;
+        }
+        match compile::build(module, target, |device| {
+            outline(device, candidates, &rest, target)
+        }) {
+            Ok((code, built)) => {
+                let mut has_all = true;
+                for (&at, (kernel, passed)) in rest.iter().zip(built) {
+                    let Some((first, _)) = &mut known[at].made else {
+                        known[at].made = Some((kernel, passed));
+                        continue;
+                    };
+                    // The host does the same for all of them.
+                    if !first.joins(&kernel) {
+                        let site = candidates[at].site().instruction();
+                        let why = "its kernel gets other values than elsewhere".to_string();
+                        known[at].lacks.push((target, site, why));
+                        has_all = false;
+                    }
+                }
+                if has_all {
+                    for at in rest {
+                        known[at].images.push(number);
+                    }
+                    return Some(Image { target, code });
+                }
+            }
+            Err(Failed { which, why }) => {
+                let gone = match which.filter(|which| *which < rest.len()) {
+                    Some(which) => vec![(rest[which], why)],
+                    None => fail_alone(module, candidates, &rest, target, &why),
+                };
+                for (at, why) in gone {
+                    let site = candidates[at].site().instruction();
+                    known[at].lacks.push((target, site, why));
+                }
+            }
+        }
+    }
 }
 
 /// Those regions of which a device's compiler may be asked, and why the others may not.
@@ -267,82 +333,78 @@ fn stands_at<'m>(
     in_body.or_else(|| others.find(is_there))
 }
 
-/// Takes out those that cannot be compiled by themselves; all of them where each of them can.
-fn fail_alone<'a, 'm>(
-    module: &'m Module,
-    candidates: &mut Vec<Candidate<'a, 'm>>,
+/// Those that cannot be compiled by themselves, and why; all of them where each of them can.
+fn fail_alone(
+    module: &Module,
+    candidates: &[Candidate<'_, '_>],
+    which: &[usize],
     target: &'static GpuTarget,
-) -> Vec<Candidate<'a, 'm>> {
-    let mut gone = Vec::new();
-    let mut kept = Vec::new();
-    for one in std::mem::take(candidates) {
-        let alone = [one];
-        let is_built =
-            compile::build(module, target, |device| outline(device, &alone, target)).is_ok();
-        let [one] = alone;
-        match is_built {
-            true => kept.push(one),
-            false => gone.push(one),
-        }
-    }
+    why: &str,
+) -> Vec<(usize, String)> {
+    let fails = |&at: &usize| {
+        let built = compile::build(module, target, |device| {
+            outline(device, candidates, &[at], target)
+        });
+        Some((at, built.err()?.why))
+    };
+    let gone: Vec<_> = which.iter().filter_map(fails).collect();
     match gone.is_empty() {
-        true => kept,
-        false => {
-            *candidates = kept;
-            gone
-        }
+        true => which.iter().map(|at| (*at, why.to_string())).collect(),
+        false => gone,
     }
 }
 
-/// Makes kernels of the candidates in a copy of their module.
+/// Makes kernels of these candidates in a copy of their module, and behind them what loops over sets need. For all kinds of
+/// devices their names are the same.
 fn outline(
     device: &Module,
     candidates: &[Candidate<'_, '_>],
+    which: &[usize],
     target: &'static GpuTarget,
 ) -> Result<Vec<(Kernel, Passed)>, Failed> {
     let (mut blocks, mut sets, mut ranges) = (Vec::new(), Vec::new(), Vec::new());
-    for (which, one) in candidates.iter().enumerate() {
-        match one {
-            Candidate::Blocks(one) => blocks.push((which, &**one)),
-            Candidate::Sets(one) => sets.push((which, one)),
-            Candidate::Range(one) => ranges.push((which, one)),
+    for (position, &at) in which.iter().enumerate() {
+        match &candidates[at] {
+            Candidate::Blocks(one) => blocks.push((position, &**one)),
+            Candidate::Sets(one) => sets.push((position, at, one)),
+            Candidate::Range(one) => {
+                let before = candidates[..at].iter();
+                let number = before.filter(|one| one.is_region()).count();
+                ranges.push((position, (number, one)));
+            }
         }
     }
     let mut all = Vec::new();
     if !blocks.is_empty() {
-        let (numbers, list): (Vec<_>, Vec<_>) = blocks.into_iter().unzip();
+        let (positions, list): (Vec<_>, Vec<_>) = blocks.into_iter().unzip();
         let made = blocks::outline_all(device, &list, target);
         let made = made
-            .map_err(|failed| failed.counted_so(&numbers))?
+            .map_err(|failed| failed.counted_so(&positions))?
             .into_iter();
         let made = made.map(|(kernel, passed)| (kernel, Passed::Blocks(passed)));
-        all.extend(numbers.into_iter().zip(made));
+        all.extend(positions.into_iter().zip(made));
     }
     if !ranges.is_empty() {
-        let (numbers, list): (Vec<_>, Vec<_>) = ranges.into_iter().unzip();
+        let (positions, list): (Vec<_>, Vec<_>) = ranges.into_iter().unzip();
         let made = range::outline_all(device, &list, target);
         let made = made
-            .map_err(|failed| failed.counted_so(&numbers))?
+            .map_err(|failed| failed.counted_so(&positions))?
             .into_iter();
         let made = made.map(|(kernel, does)| (kernel, Passed::Range(does)));
-        all.extend(numbers.into_iter().zip(made));
+        all.extend(positions.into_iter().zip(made));
     }
-    for (which, one) in sets {
-        match sets::outline(device, one.one, which, target) {
-            Ok((kernel, passed)) => all.push((which, (kernel, Passed::Sets(passed)))),
-            Err(why) => return compile::failed(Some(which), &why),
+    let has_sets = !sets.is_empty();
+    for (position, number, one) in sets {
+        match sets::outline(device, one.one, number, target) {
+            Ok((kernel, passed)) => all.push((position, (kernel, Passed::Sets(passed)))),
+            Err(why) => return compile::failed(Some(position), &why),
         }
     }
-    let has_sets = all
-        .iter()
-        .any(|(_, (_, passed))| matches!(passed, Passed::Sets(_)));
+    all.sort_by_key(|(position, _)| *position);
     if has_sets {
-        all.push((
-            candidates.len(),
-            (halo::outline(device, target), Passed::Halo),
-        ));
+        let kernel = halo::outline(device, target);
+        all.push((which.len(), (kernel, Passed::Halo)));
     }
-    all.sort_by_key(|(which, _)| *which);
     Ok(all.into_iter().map(|(_, one)| one).collect())
 }
 

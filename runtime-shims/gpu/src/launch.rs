@@ -1,8 +1,11 @@
 //! What the program calls where a kernel runs.
 
+use std::collections::BTreeSet;
 use std::ffi::c_void;
+use std::sync::Mutex;
 
 use okl_abi::gpu::parameter;
+use okl_job::{own_environment, report, settings};
 
 use crate::described::Described;
 use crate::fault;
@@ -54,6 +57,19 @@ pub unsafe fn okl_gpu_runs_v1(kernel: *mut c_void, has_processor: i32) -> i32 {
     }
 }
 
+/// Whether the user says on what kernels are to run.
+fn is_asked() -> bool {
+    settings::said(own_environment, "OKL_BACKEND").is_some()
+}
+
+fn warn_once(message: &str) {
+    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut told = TOLD.lock().unwrap_or_else(|broken| broken.into_inner());
+    if told.insert(message.to_owned()) {
+        report::say(&format!("warning: {message}"));
+    }
+}
+
 /// Whether a kernel runs on the device; else it is to run on the processor.
 fn runs(state: &mut State, kernel: &Described, has_processor: bool) -> Result<bool, String> {
     let words = words(kernel.name, kernel.place);
@@ -66,7 +82,15 @@ fn runs(state: &mut State, kernel: &Described, has_processor: bool) -> Result<bo
             let kind = offload.device.driver.kind;
             match kernel.images.iter().any(|image| image.form == kind.form) {
                 true => Ok(true),
-                false if has_processor => Ok(false),
+                false if has_processor => {
+                    if is_asked() {
+                        warn_once(&format!(
+                            "{words}: the processor runs it: it was not compiled for {}",
+                            kind.words
+                        ));
+                    }
+                    Ok(false)
+                }
                 false => Err(format!("{words}: it was not compiled for {}", kind.words)),
             }
         }

@@ -585,12 +585,12 @@ unsafe extern "C" fn parameters(
             };
             (&mut *function.cast::<Kernel>(), parameters)
         };
-        let sizes = parameters
-            .iter()
-            .map(|one| match one.kind & parameter::ADDRESS {
+        let sizes = parameters.iter().map(|one| {
+            match one.kind & (parameter::ADDRESS | parameter::RESULTS) {
                 0 => one.size as usize,
                 _ => 0,
-            });
+            }
+        });
         kernel.sizes = sizes.collect();
         Ok(())
     })

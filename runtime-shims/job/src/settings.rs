@@ -68,6 +68,10 @@ pub enum Backend {
     Cuda,
     /// A machine that executes its code.
     CudaEmulated,
+    /// A device of AMD's.
+    Hip,
+    /// A device of OpenCL's.
+    Spirv,
 }
 
 impl Backend {
@@ -78,6 +82,8 @@ impl Backend {
             Self::Mpi => "mpi",
             Self::Cuda => "cuda",
             Self::CudaEmulated => "cuda-emulated",
+            Self::Hip => "hip",
+            Self::Spirv => "spirv",
         }
     }
 }

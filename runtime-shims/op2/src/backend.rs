@@ -11,19 +11,22 @@ use crate::{job, local, report::fatal, team};
 
 static IS_REPRODUCIBLE: AtomicBool = AtomicBool::new(false);
 
+/// What runs kernels.
+const DEVICES: [Backend; 4] = [
+    Backend::Cuda,
+    Backend::CudaEmulated,
+    Backend::Hip,
+    Backend::Spirv,
+];
+
 /// Whether the user says what the program runs on.
 static IS_SAID: AtomicBool = AtomicBool::new(false);
 
 static BACKEND: AtomicU8 = AtomicU8::new(Backend::Cpu as u8);
 
 fn choose(environment: impl Environment, is_job: bool) -> Result<Backend, String> {
-    let valid = [
-        Backend::Sequential,
-        Backend::Cpu,
-        Backend::Mpi,
-        Backend::Cuda,
-        Backend::CudaEmulated,
-    ];
+    let mut valid = vec![Backend::Sequential, Backend::Cpu, Backend::Mpi];
+    valid.extend(DEVICES);
     match settings::backend(environment, "an OP2 program", &valid)? {
         Some(Backend::Mpi) if !is_job => {
             Err("OKL_BACKEND=mpi: there is no MPI job; start the program with mpirun".into())
@@ -87,7 +90,7 @@ pub(crate) fn is_reproducible() -> bool {
 
 /// Whether the user asks for a device.
 pub(crate) fn asks_for_device() -> bool {
-    [Backend::Cuda, Backend::CudaEmulated]
+    DEVICES
         .iter()
         .any(|one| BACKEND.load(Relaxed) == *one as u8)
 }

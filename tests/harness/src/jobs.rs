@@ -31,6 +31,15 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    /// Both.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+        self.times.extend(other.times);
+        self
+    }
+
     /// Nothing failed, and there was something to run.
     pub(crate) fn is_success(&self) -> bool {
         self.failed == 0 && self.passed > 0

@@ -2,6 +2,7 @@
 //! their OpenMP builds, `random` does the same with generated programs, `sections` checks what the
 //! pass declares of generated loops, `op2` compares generated OP2 programs with and without the plugin, `okl` generated
 //! OKL programs with what an interpreter says,
+//! `devices` runs a list of programs on every kind of device,
 //! `ptxas` has NVIDIA's assembler take the code for devices, `documents` runs the commands that documents tell their readers to type.
 //!
 //! The last line printed is `N passed, N failed, N skipped`; the exit status is 0 only when nothing
@@ -9,6 +10,7 @@
 
 mod combinations;
 mod compare;
+mod devices;
 mod differential;
 mod directives;
 mod documents;
@@ -16,6 +18,7 @@ mod jobs;
 mod lines;
 mod okl;
 mod op2;
+mod opencl;
 mod process;
 mod ptxas;
 mod random;
@@ -86,10 +89,13 @@ enum Mode {
         /// Prints the program of the seed and stops.
         #[arg(long)]
         print: bool,
+        /// Has programs run on an OpenCL device, and nowhere else.
+        #[arg(long)]
+        spirv: bool,
         #[command(flatten)]
         common: Common,
         /// Builds the programs for a device alone, and runs them there, emulated: so ten times as many run
-        #[arg(long)]
+        #[arg(long, conflicts_with = "spirv")]
         devices: bool,
     },
     /// Compares random OKL programs with what an interpreter of the language says.
@@ -99,6 +105,9 @@ enum Mode {
         /// Prints the program of the seed and stops.
         #[arg(long)]
         print: bool,
+        /// Has programs run on an OpenCL device, and nowhere else.
+        #[arg(long)]
+        spirv: bool,
         #[command(flatten)]
         common: Common,
     },
@@ -118,6 +127,19 @@ enum Mode {
         /// The assembler.
         #[arg(long)]
         ptxas: PathBuf,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Runs a list of programs with kernels on every kind of device.
+    Devices {
+        /// The list.
+        list: PathBuf,
+        /// Only these targets.
+        #[arg(long, value_delimiter = ',')]
+        targets: Vec<String>,
+        /// NVIDIA's assembler.
+        #[arg(long)]
+        ptxas: Option<PathBuf>,
         #[command(flatten)]
         common: Common,
     },
@@ -254,6 +276,12 @@ fn main() -> ExitCode {
             ptxas,
             common,
         } => ptxas::run(&paths, &ptxas, &common),
+        Mode::Devices {
+            list,
+            targets,
+            ptxas,
+            common,
+        } => devices::run(&list, &targets, ptxas.as_deref(), &common),
         Mode::Documents { paths, common } => documents::run(&paths, &common),
         Mode::Sections { seeds, common } => sections::run(seeds.range(), &common),
         Mode::Okl {
@@ -265,8 +293,9 @@ fn main() -> ExitCode {
         Mode::Okl {
             seeds,
             print: false,
+            spirv,
             common,
-        } => okl::run(seeds.range(), &common),
+        } => okl::run(seeds.range(), &common, spirv),
         Mode::Op2 {
             seeds, print: true, ..
         } => {
@@ -276,9 +305,10 @@ fn main() -> ExitCode {
         Mode::Op2 {
             seeds,
             print: false,
+            spirv,
             common,
             devices,
-        } => op2::run(seeds.range(), &common, devices),
+        } => op2::run(seeds.range(), &common, op2::Runs::of(devices, spirv)),
         Mode::Random {
             seeds,
             batch,

@@ -77,27 +77,38 @@ fn check(test: &Path, tools: &Tools, ptxas: &Path, folder: &Path) -> Result<Outc
             return Ok(Outcome::Skipped("it is refused".to_owned()));
         }
         let object = fs::read(folder.join("kernels.o")).map_err(|error| error.to_string())?;
-        for code in modules(&object) {
-            count += 1;
-            fs::write(folder.join("kernels.ptx"), code).map_err(|error| error.to_string())?;
-            for device in FOR {
-                let mut assemble = Command::new(ptxas);
-                assemble.args(["-v", &format!("-arch={device}"), "kernels.ptx"]);
-                let done = process::run(assemble.args(["-o", "cubin"]), folder, "", LIMIT)?;
-                let how = || format!("{}\n{}", command_line(&compile), command_line(&assemble));
-                if done.end != End::Exit(0) {
-                    return Err(format!("{}: {}\n{}", done.end, how(), done.stderr));
-                }
-                if let Some(kernel) = spills(&done.stderr) {
-                    return Err(format!("{kernel} spills registers: {}", how()));
-                }
-            }
-        }
+        count += modules(&object).len();
+        assemble(ptxas, &object, folder, || command_line(&compile))?;
     }
     Ok(match count {
         0 => Outcome::Skipped("it has no code for devices".to_owned()),
         _ => Outcome::Passed,
     })
+}
+
+/// Has the assembler take the modules of an object or a program, which is compiled in this way.
+pub(crate) fn assemble(
+    ptxas: &Path,
+    object: &[u8],
+    folder: &Path,
+    compiled: impl Fn() -> String,
+) -> Result<(), String> {
+    for code in modules(object) {
+        fs::write(folder.join("kernels.ptx"), code).map_err(|error| error.to_string())?;
+        for device in FOR {
+            let mut assemble = Command::new(ptxas);
+            assemble.args(["-v", &format!("-arch={device}"), "kernels.ptx"]);
+            let done = process::run(assemble.args(["-o", "cubin"]), folder, "", LIMIT)?;
+            let how = || format!("{}\n{}", compiled(), command_line(&assemble));
+            if done.end != End::Exit(0) {
+                return Err(format!("{}: {}\n{}", done.end, how(), done.stderr));
+            }
+            if let Some(kernel) = spills(&done.stderr) {
+                return Err(format!("{kernel} spills registers: {}", how()));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The modules of PTX in an object.

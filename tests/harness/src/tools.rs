@@ -87,6 +87,19 @@ impl Tools {
         Command::new(self.runtime_dir.join(name))
     }
 
+    /// Compiles a shared library of equipment for tests, whose source is below the harness's folder.
+    pub(crate) fn library(&self, source: &str, to: &Path) -> Result<(), String> {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(source);
+        let mut compile = self.compiler(Language::C);
+        compile.args(["-shared", "-fPIC", "-O1"]).arg(source);
+        compile.arg("-o").arg(to);
+        match compile.output() {
+            Ok(done) if done.status.success() => Ok(()),
+            Ok(done) => Err(String::from_utf8_lossy(&done.stderr).into_owned()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
     /// Why files of a language cannot be compiled here.
     pub(crate) fn lacks(&self, language: Language) -> Option<String> {
         let compiler = language.compiler();

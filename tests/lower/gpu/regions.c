@@ -1,10 +1,12 @@
 // Regions whose threads share a loop on a device: a work item runs an iteration, with no loop around it but that over the
 // grid, and in front of the fork stands the launch. Threads meet behind the loop, as they do where it is one of a region's own.
 //
+// REQUIRES: spirv-val spirv-dis
 // RUN: clang-22 -O2 -g -fopenmp -emit-llvm -c -Xclang -disable-llvm-passes %s -o %t.bc
 // RUN: opt-22 -load-pass-plugin=%plugin -okl-target=cuda,cpu -passes='print<okl-device>' -disable-output %t.bc >%t.ptx 2>&1; FileCheck --implicit-check-not=.extern --implicit-check-not=warning: %s <%t.ptx
 // RUN: clang-22 -O2 -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=cuda,cpu -S -emit-llvm %s -o - | FileCheck --check-prefix=HOST %s
-// RUN: clang-22 -O2 -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=spirv,cpu -g -c %s -o %t.o 2>&1 | FileCheck --check-prefix=OTHER %s
+// RUN: opt-22 -load-pass-plugin=%plugin -okl-target=hip:gfx90a,cpu -passes='print<okl-device>' -disable-output %t.bc >%t.amd 2>&1 && llvm-readelf-22 -h --notes %t.amd | FileCheck --check-prefix=NOTES %s
+// RUN: opt-22 -load-pass-plugin=%plugin -okl-target=spirv,cpu -passes='print<okl-device>' -disable-output %t.bc >%t.spv 2>&1 && spirv-val %t.spv && spirv-dis %t.spv | FileCheck --check-prefix=SPIRV --implicit-check-not=Generic %s
 
 // CHECK-LABEL: .entry okl_scale_omp_outlined_0_region(
 // CHECK:       .maxntid 256, 1, 1
@@ -12,9 +14,11 @@
 // CHECK-NOT:   ld.global
 // CHECK-COUNT-1: st.global.b64
 // CHECK-NOT:   st.global
+// NOTES:       .max_flat_workgroup_size: 256
+// NOTES-NEXT:  .name: okl_scale_omp_outlined_0_region
+// SPIRV:       OpEntryPoint Kernel %{{.*}} "okl_scale_omp_outlined_0_region"
 // HOST-LABEL: @scale(
 // HOST:       call i32 @okl_gpu_launch_v2(
-// OTHER:      regions.c:[[# @LINE + 2]]:{{.*}}: warning: this cannot run on a device, so threads run it: okl sends it to CUDA devices alone
 void scale(int n, double *y, const double *x, double a) {
 #pragma omp parallel for
   for (int i = 0; i < n; i++)
@@ -22,6 +26,8 @@ void scale(int n, double *y, const double *x, double a) {
 }
 
 // CHECK-LABEL: .entry okl_multiply_omp_outlined_1_region(
+// NOTES:       .name: okl_multiply_omp_outlined_1_region
+// SPIRV:       OpEntryPoint Kernel %{{.*}} "okl_multiply_omp_outlined_1_region"
 // HOST-LABEL: @multiply(
 // HOST:       call i32 @okl_gpu_launch_v2(
 void multiply(int n, double *c, const double *a, const double *b) {
@@ -36,4 +42,28 @@ void multiply(int n, double *c, const double *a, const double *b) {
           c[i * n + j] += a[i * n + k] * b[k * n + j];
       }
   }
+}
+
+// What work items combine lies in memory of their block's; sums of the file's go there at once.
+// CHECK-LABEL: .entry okl_add_omp_outlined_2_region(
+// CHECK:       atom.global.add.f64
+// CHECK:       st.shared.b64
+// CHECK:       bar.sync
+// NOTES:       .group_segment_fixed_size: 2048
+// NOTES:       .name: okl_add_omp_outlined_2_region
+// SPIRV:       OpEntryPoint Kernel %{{.*}} "okl_add_omp_outlined_2_region"
+// SPIRV:       OpTypePointer Workgroup
+// SPIRV:       OpAtomicCompareExchange
+// SPIRV:       OpControlBarrier
+// HOST-LABEL: @add(
+double total;
+double add(int n, const double *x) {
+  double sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+  for (int i = 0; i < n; i++) {
+    sum += x[i];
+#pragma omp atomic
+    total += x[i];
+  }
+  return sum;
 }

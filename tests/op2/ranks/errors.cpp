@@ -25,8 +25,8 @@
 // RUN: (OKL_BACKEND=mpi not %t 0; OKL_BACKEND=gpu not %t 0; (OKL_BACKEND=MPI mpirun --allow-run-as-root --oversubscribe -n 2 %t 0 2>&1; echo "ends with $?") | grep -e ^okl: -e '^ends'; OKL_BACKEND=cpu mpirun --allow-run-as-root --oversubscribe -n 2 %t 3; OKL_BACKEND=seq %t 0) 2>&1 | FileCheck --check-prefix=BACKEND %s
 //
 // BACKEND:      okl: OKL_BACKEND=mpi: there is no MPI job; start the program with mpirun
-// BACKEND-NEXT: okl: OKL_BACKEND=gpu: valid values for an OP2 program are seq, cpu, mpi, cuda and cuda-emulated
-// BACKEND-NEXT: okl: OKL_BACKEND=MPI: valid values for an OP2 program are seq, cpu, mpi, cuda and cuda-emulated
+// BACKEND-NEXT: okl: OKL_BACKEND=gpu: valid values for an OP2 program are seq, cpu, mpi, cuda, cuda-emulated, hip and spirv
+// BACKEND-NEXT: okl: OKL_BACKEND=MPI: valid values for an OP2 program are seq, cpu, mpi, cuda, cuda-emulated, hip and spirv
 // BACKEND-NEXT: ends with 70
 // BACKEND-NEXT: done
 // BACKEND-NEXT: done

@@ -205,7 +205,8 @@ pub fn outline_all(
     let mut kernels = Vec::new();
     for (number, ((_, grid, shape), is_plain)) in shapes.iter().zip(is_plain).enumerate() {
         let stack = &stacks[number];
-        match outline(device, grid, shape, stack, number, is_plain, target) {
+        let name = candidates[number].number;
+        match outline(device, grid, shape, stack, name, is_plain, target) {
             Ok(kernel) => kernels.push(kernel),
             Err(why) => return failed(Some(number), &why),
         }

@@ -123,8 +123,16 @@ pub fn build<H>(
             }
         }
     }
-    optimise(&machine, &mut device, target);
-    look_at(&device, &kernels, target)?;
+    // What LLVM makes of code may need what the device has not, and the code itself does not.
+    let plain = (!target.integers.is_empty()).then(|| OwnModule::clone_of(&device));
+    optimise(&machine, &mut device, target, ALL);
+    let mut seen = look_at(&device, &kernels, target);
+    if let (Err(_), Some(plain)) = (&seen, plain) {
+        device = plain;
+        optimise(&machine, &mut device, target, FEW);
+        seen = look_at(&device, &kernels, target);
+    }
+    seen?;
     for kernel in &mut kernels {
         let function = device.function(&kernel.entry).expect("it is kept");
         for (at, passed) in kernel.parameters.iter_mut().enumerate() {
@@ -184,7 +192,15 @@ fn retarget(device: &mut OwnModule, target: &GpuTarget) {
     }
 }
 
-fn optimise(machine: &Machine, device: &mut OwnModule, target: &GpuTarget) {
+/// What optimises a module.
+const ALL: &str = "default<O3>";
+
+/// What does so, and makes no integers of other types than the code has.
+const FEW: &str = "function(sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,\
+    loop(loop-rotate),loop(loop-unroll-full),sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,\
+    loop-mssa(licm),gvn,dse,instcombine<no-verify-fixpoint>,simplifycfg,adce),cgscc(function-attrs)";
+
+fn optimise(machine: &Machine, device: &mut OwnModule, target: &GpuTarget, by: &str) {
     if !target.has_flat_pointers {
         // Where a pointer leads is found out in one function.
         for function in device.functions() {
@@ -201,10 +217,7 @@ fn optimise(machine: &Machine, device: &mut OwnModule, target: &GpuTarget) {
         );
         machine.infer_spaces(device);
     }
-    let passes = format!(
-        "function(simplifycfg),{}default<O3>,globaldce",
-        target.reflects
-    );
+    let passes = format!("function(simplifycfg),{}{by},globaldce", target.reflects);
     machine.run(device, &passes);
     if !target.has_flat_pointers {
         machine.infer_spaces(device);

@@ -87,6 +87,11 @@ pub fn outline(device: &Module, target: &'static GpuTarget) -> Kernel {
     front.go(done);
     at(done).ret(None);
 
+    described()
+}
+
+/// What the host knows of it, which is the same for all devices.
+pub fn described() -> Kernel {
     let of = |kind, size| Parameter {
         kind,
         size,

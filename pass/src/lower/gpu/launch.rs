@@ -2,9 +2,11 @@
 //!
 //! What is evaluated in front of a launch, and where control goes then, is the business of what the kernel was made of.
 
-use okl_abi::gpu::{DeviceKernel, DeviceParameter, Image as Record};
+use std::collections::HashMap;
 
-use super::{Host, Image, Plan, blocks, range, sets};
+use okl_abi::gpu::{DeviceKernel, DeviceParameter, Image as Record, parameter};
+
+use super::{Host, Image, Plan, blocks, halo, range, sets};
 use crate::diagnostic::{Site, user_name};
 use crate::llvm::{Call, Global, Linkage, Module, Value};
 use crate::marks::LOWERED_KERNEL;
@@ -31,6 +33,21 @@ pub struct Parameter {
     pub stays: Option<String>,
 }
 
+impl Kernel {
+    /// Takes over what another one of the same loop does, which is for another device; `false` where the host has to do
+    /// something else for that.
+    pub fn joins(&mut self, other: &Self) -> bool {
+        const ACCESSES: i64 = parameter::READ | parameter::WRITTEN;
+        let of_host = |one: &Parameter| (one.kind & !ACCESSES, one.size);
+        let is_same = self.items == other.items
+            && (self.parameters.iter().map(of_host)).eq(other.parameters.iter().map(of_host));
+        for (one, other) in self.parameters.iter_mut().zip(&other.parameters) {
+            one.kind |= other.kind & ACCESSES;
+        }
+        is_same
+    }
+}
+
 /// Has loops run on a device, where there is one. What the processor does instead is still to be lowered, and what it is not
 /// to do, to be taken out by [`finish`]. What the run time is told of loops that it launches is returned.
 pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Vec<(Call<'m>, Value<'m>)> {
@@ -38,10 +55,20 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Vec<(Call<'m>, Value<'m>
     if plan.going.is_empty() {
         return told;
     }
-    let images = (images(module, &plan.images), plan.images.len());
-    let halo = plan.halo.as_ref().map(|kernel| {
+    let images = images(module, &plan.images);
+    // Most kernels are in all of them.
+    let mut lists = HashMap::new();
+    let mut list_of = |which: &[usize]| {
+        let list = lists.entry(which.to_vec()).or_insert_with(|| {
+            let rows: Vec<_> = which.iter().map(|at| images[*at]).collect();
+            table(module, "okl.device.images", &rows)
+        });
+        (*list, which.len())
+    };
+    let halo = (!plan.halo.is_empty()).then(|| {
         let place = Site::Instruction(plan.going[0].site.instruction());
-        *record(module, kernel, "op_par_loop, halos", place, images)
+        let name = "op_par_loop, halos";
+        *record(module, &halo::described(), name, place, list_of(&plan.halo))
     });
     for going in &plan.going {
         let name = user_name(going.function());
@@ -52,7 +79,7 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Vec<(Call<'m>, Value<'m>
         };
         let name = &name[..end.unwrap_or(name.len())];
         let place = Site::Instruction(going.site.instruction());
-        let record = record(module, &going.kernel, name, place, images);
+        let record = record(module, &going.kernel, name, place, list_of(&going.images));
         let what = match &going.host {
             Host::Blocks(nest) => {
                 blocks::launch(module, nest, record, plan.has_cpu);
@@ -102,7 +129,8 @@ fn table<'m>(module: &'m Module, name: &str, rows: &[Value<'m>]) -> Value<'m> {
     *table
 }
 
-fn images<'m>(module: &'m Module, images: &[Image]) -> Value<'m> {
+/// A struct for each image.
+fn images<'m>(module: &'m Module, images: &[Image]) -> Vec<Value<'m>> {
     let rows = images.iter().map(|image| {
         let fields = Record::NAMES.iter().map(|&field| match field {
             "form" => module.const_i64(image.target.form),
@@ -117,7 +145,7 @@ fn images<'m>(module: &'m Module, images: &[Image]) -> Value<'m> {
         });
         module.const_struct(&fields.collect::<Vec<_>>())
     });
-    table(module, "okl.device.images", &rows.collect::<Vec<_>>())
+    rows.collect()
 }
 
 fn record<'m>(

@@ -164,15 +164,15 @@ fn is_alone(variable: Value<'_>) -> bool {
     })
 }
 
-/// Makes kernels of these regions in a copy of their module, and says what the host does.
+/// Makes kernels of these regions, each of a number, in a copy of their module, and says what the host does.
 pub fn outline_all(
     device: &Module,
-    candidates: &[&Candidate<'_, '_>],
+    candidates: &[(usize, &Candidate<'_, '_>)],
     target: &'static GpuTarget,
 ) -> Result<Vec<(Kernel, Hosted)>, Failed> {
     let mut all = Vec::new();
-    for (which, one) in candidates.iter().enumerate() {
-        match outline(device, one, which, target) {
+    for (which, (number, one)) in candidates.iter().enumerate() {
+        match outline(device, one, *number, target) {
             Ok(made) => all.push(made),
             Err(Why { why, .. }) => return failed(Some(which), &why),
         }

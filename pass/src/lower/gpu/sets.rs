@@ -246,7 +246,11 @@ impl<'d> Signature<'d> {
             stays: Some(name),
         };
         let align = align.max(self.device.align_of(ty));
-        self.add(self.device.pointer(), Some((ty, align)), given, passed)
+        let pointer = match self.target.object_space {
+            Some(space) => self.device.pointer_into(space),
+            None => self.device.pointer(),
+        };
+        self.add(pointer, Some((ty, align)), given, passed)
     }
 }
 
@@ -375,7 +379,10 @@ pub fn outline(
     kernel.copy_subprogram(body);
     for (at, copied) in signature.copied.iter().enumerate() {
         if let Some((ty, align)) = *copied {
-            kernel.copy_parameter(device, at, ty, align);
+            match target.object_space {
+                Some(_) => kernel.refer_to_parameter(device, at, ty, align),
+                None => kernel.copy_parameter(device, at, ty, align),
+            }
         }
         if signature.given[at].is_alone {
             kernel.set_parameter_attribute(device, at, "noalias");
@@ -564,6 +571,13 @@ impl<'d> Writer<'d> {
             builder
         };
         let builder = at(start);
+        if let Some(space) = self.target.object_space {
+            for given in &mut self.given {
+                if given.ty().space() == Some(space) {
+                    *given = builder.cast(Opcode::LLVMAddrSpaceCast, *given, module.pointer());
+                }
+            }
+        }
         let item = number(&builder, &self.target.item, 0, Some(BLOCK));
         let block = number(&builder, &self.target.block, 0, None);
         let before = builder.multiply(block, module.const_i64(BLOCK));

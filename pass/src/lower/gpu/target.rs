@@ -316,6 +316,14 @@ pub static SPIRV: GpuTarget = GpuTarget {
 };
 
 impl GpuTarget {
+    /// What it is, in words, and which one where there are several.
+    pub fn described(&self) -> String {
+        match self.code {
+            Code::Linked => format!("{}, {}", self.words, self.processor.name),
+            Code::Assembly | Code::Object => self.words.to_string(),
+        }
+    }
+
     /// What it has by names of functions.
     pub fn functions(&self) -> Vec<&'static str> {
         let mut names = vec![self.barrier.name];

@@ -1,5 +1,5 @@
 //! Random OKL programs: compiled by `okl-c++`, at every level of optimisation, on several threads, on ranks and on an emulated
-//! device, they print what an interpreter of the language says.
+//! device, some of them on an OpenCL device, too, they print what an interpreter of the language says.
 //!
 //! | file | what it has |
 //! |---|---|
@@ -24,6 +24,7 @@ use crate::Common;
 use crate::compare::difference;
 use crate::directives::Comparison;
 use crate::jobs::{self, Outcome, Tally};
+use crate::opencl::OpenCl;
 use crate::process::{self, End, command_line};
 use crate::random::text::Random;
 use crate::tools::Tools;
@@ -36,18 +37,29 @@ pub(crate) fn program(seed: u64) -> String {
     text::write(&generator::program(seed))
 }
 
-/// Runs the programs of `seeds`.
-pub(crate) fn run(seeds: Range<u64>, common: &Common) -> Result<Tally, String> {
+/// Of so many programs one runs on an OpenCL device, too: to start it takes long.
+pub(crate) const ONE_ON_OPENCL: u64 = 5;
+
+/// Runs the programs of `seeds`; `on_opencl`: on an OpenCL device alone.
+pub(crate) fn run(seeds: Range<u64>, common: &Common, on_opencl: bool) -> Result<Tally, String> {
     let tools = Tools::find(common)?;
     tools.require_libraries()?;
     let folder = common.folder()?;
+    let opencl = match OpenCl::lacks(&tools) {
+        None => Some(OpenCl::new(&tools, folder.path())?),
+        Some(lacks) if on_opencl => return Err(lacks),
+        Some(lacks) => {
+            println!("skip OpenCL: {lacks}");
+            None
+        }
+    };
     let seeds: Vec<u64> = seeds.collect();
     let on_devices = AtomicUsize::new(0);
     let tally = jobs::run_all(
         &seeds,
         common.jobs,
         |seed| format!("seed {seed}"),
-        |seed| match test(&tools, folder.path(), *seed) {
+        |seed| match test(&tools, folder.path(), *seed, opencl.as_ref(), on_opencl) {
             Ok(kernels) => {
                 on_devices.fetch_add(usize::from(kernels > 0), Ordering::Relaxed);
                 Outcome::Passed
@@ -64,7 +76,13 @@ pub(crate) fn run(seeds: Range<u64>, common: &Common) -> Result<Tally, String> {
 }
 
 /// Tests the program of a seed; how many of its nests of loops ran on the device.
-fn test(tools: &Tools, folder: &Path, seed: u64) -> Result<usize, String> {
+fn test(
+    tools: &Tools,
+    folder: &Path,
+    seed: u64,
+    opencl: Option<&OpenCl>,
+    on_opencl: bool,
+) -> Result<usize, String> {
     let program = generator::program(seed);
     let expected = interpreter::output(&program, seed);
     // Work items in another order: a difference is a mistake of the generator.
@@ -121,27 +139,39 @@ fn test(tools: &Tools, folder: &Path, seed: u64) -> Result<usize, String> {
         }
         Ok(())
     };
-    check(&["-O3", "-march=native"], &mut threads)?;
-    check(level, &mut threads)?;
-    // What threads cannot share, and the compiler tells of, is as right.
-    let of_ranks = [level, &["--okl-target=mpi", "-w"]].concat();
-    check(&of_ranks, &mut [on_ranks])?;
+    if !on_opencl {
+        check(&["-O3", "-march=native"], &mut threads)?;
+        check(level, &mut threads)?;
+        // What threads cannot share, and the compiler tells of, is as right.
+        let of_ranks = [level, &["--okl-target=mpi", "-w"]].concat();
+        check(&of_ranks, &mut [on_ranks])?;
+    }
     // So is what a device cannot do, which the processor does then.
-    let mut on_device = Command::new(&executable);
-    on_device
-        .env("OKL_BACKEND", "cuda-emulated")
-        .env("OKL_STATS", "1");
-    on_device.env(
-        "OKL_PTX_MACHINE",
-        format!("seed={}", random.between(0, 1000)),
-    );
-    let of_device = [level, &["--okl-target=cuda,cpu", "-w"]].concat();
-    check(&of_device, &mut [on_device])?;
+    let device = |name: &str| {
+        let mut start = Command::new(&executable);
+        start.env("OKL_BACKEND", name).env("OKL_STATS", "1");
+        start
+    };
+    let mut emulated = device("cuda-emulated");
+    let order = format!("seed={}", random.between(0, 1000));
+    emulated.env("OKL_PTX_MACHINE", order);
+    let mut starts = Vec::new();
+    if !on_opencl {
+        starts.push(emulated);
+    }
+    let mut targets = "--okl-target=cuda,cpu";
+    if let Some(opencl) = opencl.filter(|_| on_opencl || seed % ONE_ON_OPENCL == 0) {
+        let mut start = device("spirv");
+        opencl.serves(&mut start);
+        starts.push(start);
+        targets = "--okl-target=cuda,spirv,cpu";
+    }
+    check(&[level, &[targets, "-w"]].concat(), &mut starts)?;
     Ok(kernels)
 }
 
 /// With what the table of the kernels on a device begins; a line of names follows.
-const ON_DEVICE: &str = "okl: kernels on okl PTX machine";
+const ON_DEVICE: &str = "okl: kernels on ";
 
 const EXACTLY: Comparison = Comparison::Exact;
 

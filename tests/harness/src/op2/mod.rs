@@ -30,6 +30,8 @@ use crate::combinations::Mode;
 use crate::compare::difference;
 use crate::directives::Comparison;
 use crate::jobs::{self, Outcome, Tally};
+use crate::okl::ONE_ON_OPENCL;
+use crate::opencl::OpenCl;
 use crate::process::{self, End, Finished, command_line};
 use crate::random::text::Random;
 use crate::tools::{Language, Tools};
@@ -39,11 +41,41 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// Percentage of the loops that have to run several elements at once.
 const LEAST_LANES: usize = 20;
 
-/// Runs the programs of `seeds`; on a device alone, where that is asked for.
-pub(crate) fn run(seeds: Range<u64>, common: &Common, on_devices: bool) -> Result<Tally, String> {
+/// Where programs run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Runs {
+    /// On the processor and on devices.
+    Everywhere,
+    /// On a CUDA device alone, emulated.
+    Emulated,
+    /// On an OpenCL device alone.
+    OpenCl,
+}
+
+impl Runs {
+    /// As two options say, of which at most one is given.
+    pub(crate) fn of(emulated: bool, on_opencl: bool) -> Self {
+        match (emulated, on_opencl) {
+            (true, _) => Self::Emulated,
+            (_, true) => Self::OpenCl,
+            _ => Self::Everywhere,
+        }
+    }
+}
+
+/// Runs the programs of `seeds`.
+pub(crate) fn run(seeds: Range<u64>, common: &Common, runs: Runs) -> Result<Tally, String> {
     let tools = Tools::find(common)?;
     tools.require_libraries()?;
     let folder = common.folder()?;
+    let opencl = match OpenCl::lacks(&tools) {
+        None => Some(OpenCl::new(&tools, folder.path())?),
+        Some(lacks) if runs == Runs::OpenCl => return Err(lacks),
+        Some(lacks) => {
+            println!("skip OpenCL: {lacks}");
+            None
+        }
+    };
     let seeds: Vec<u64> = seeds.collect();
     let counts = Counts::default();
     let tally = jobs::run_all(
@@ -57,18 +89,23 @@ pub(crate) fn run(seeds: Range<u64>, common: &Common, on_devices: bool) -> Resul
                 tools: &tools,
                 folder,
                 counts: &counts,
-                on_devices,
+                runs,
+                opencl: opencl.as_ref(),
             };
-            match made.and_then(|()| test.run(*seed)) {
+            let run = |()| match runs {
+                Runs::OpenCl => test.run_on_opencl(*seed),
+                Runs::Everywhere | Runs::Emulated => test.run(*seed),
+            };
+            match made.and_then(run) {
                 Ok(()) => Outcome::Passed,
                 Err(why) => Outcome::Failed(why),
             }
         },
     );
-    let (lanes, one_at_a_time) = (counts.lanes.into_inner(), counts.one_at_a_time.into_inner());
-    if on_devices {
+    if runs != Runs::Everywhere {
         return Ok(tally);
     }
+    let (lanes, one_at_a_time) = (counts.lanes.into_inner(), counts.one_at_a_time.into_inner());
     println!(
         "{lanes} of {} loops run several elements at a time",
         lanes + one_at_a_time
@@ -91,8 +128,8 @@ struct Test<'a> {
     tools: &'a Tools,
     folder: PathBuf,
     counts: &'a Counts,
-    /// Whether programs run on a device alone.
-    on_devices: bool,
+    runs: Runs,
+    opencl: Option<&'a OpenCl>,
 }
 
 /// How a build is run.
@@ -110,6 +147,12 @@ impl Way {
     fn with(mut self, name: &'static str, value: impl ToString) -> Self {
         self.environment.push((name, value.to_string()));
         self
+    }
+
+    fn backend(&self) -> Option<&str> {
+        let mut said = self.environment.iter().rev();
+        let (_, value) = said.find(|(name, _)| *name == "OKL_BACKEND")?;
+        Some(value)
     }
 
     fn says(mut self, argument: impl ToString) -> Self {
@@ -137,7 +180,10 @@ impl Test<'_> {
                 _ => ("sse2", &["-O2"]),
             },
         ];
-        let builds = if self.on_devices { &[] } else { &builds[..] };
+        let builds = match self.runs {
+            Runs::Everywhere => &builds[..],
+            Runs::Emulated | Runs::OpenCl => &[],
+        };
         for (at, (name, flags)) in builds.iter().enumerate() {
             let build = self.build(name, flags, true)?;
             for way in ways(&mut random, at == 0) {
@@ -147,6 +193,34 @@ impl Test<'_> {
         let build = self.build("device", &["-O3", "-mllvm", "-okl-target=cuda,cpu"], true)?;
         for way in ways_on_a_device(&mut random) {
             self.compare(&plain, &build, &way, &expected)?;
+        }
+        let is_one = self.runs == Runs::Everywhere && seed % ONE_ON_OPENCL == 0;
+        match self.opencl.filter(|_| is_one) {
+            Some(_) => self.compare_on_opencl(&plain, &mut random, &expected),
+            None => Ok(()),
+        }
+    }
+
+    /// On an OpenCL device alone.
+    fn run_on_opencl(&self, seed: u64) -> Result<(), String> {
+        let source = self.folder.join("program.cpp");
+        fs::write(&source, program(seed)).map_err(|error| error.to_string())?;
+        let plain = self.build("plain", &["-O1"], false)?;
+        let expected = self.launch(&plain, &Way::default())?;
+        self.compare_on_opencl(&plain, &mut Random::new(seed ^ 0x0bad_5eed), &expected)
+    }
+
+    fn compare_on_opencl(
+        &self,
+        plain: &Path,
+        random: &mut Random,
+        expected: &Printed,
+    ) -> Result<(), String> {
+        let level = random.one_of(&["-O0", "-O2", "-O3"]);
+        let build = self.build("opencl", &[level, "-mllvm", "-okl-target=spirv,cpu"], true)?;
+        for way in ways_on_a_device(random) {
+            let way = way.with("OKL_BACKEND", "spirv");
+            self.compare(plain, &build, &way, expected)?;
         }
         Ok(())
     }
@@ -201,6 +275,9 @@ impl Test<'_> {
     fn launch(&self, build: &Path, way: &Way) -> Result<Printed, String> {
         let folder = tempfile::tempdir_in(&self.folder).map_err(|error| error.to_string())?;
         let mut command = command_of(build, way);
+        if let Some(opencl) = self.opencl.filter(|_| way.backend() == Some("spirv")) {
+            opencl.serves(&mut command);
+        }
         let done = process::run(&mut command, folder.path(), "", LIMIT)?;
         let line = command_line(&command);
         if done.end != End::Exit(0) {
@@ -259,8 +336,9 @@ impl Test<'_> {
 }
 
 /// What the compiler may tell of kernels that are right.
-const WARNINGS: [&str; 3] = [
+const WARNINGS: [&str; 4] = [
     "this cannot run on a device, so the processor runs it",
+    "this cannot run on an OpenCL device, so the processor runs it there",
     "but the kernel assigns to it without comparing",
     "but the kernel assigns to it: increments of other elements may be lost",
 ];

@@ -317,7 +317,7 @@ pub fn emit<'d>(
     let builder = Builder::before(device, at);
     for (one, (shared, ty, align)) in privates.iter().zip(&shared) {
         let to = builder.element(*ty, *shared, item);
-        builder.copy_as_it_is(to, **one, device.size_of(*ty) as i64, *align);
+        builder.copy_aligned(to, **one, device.size_of(*ty) as i64, *align);
     }
     meet(&builder, target);
     let less = Comparison::Integer(IntPredicate::LLVMIntSLT);
@@ -356,7 +356,7 @@ pub fn emit<'d>(
         let place = builder.element(device.int(8), results, place);
         for ((shared, ty, align), (_, bytes)) in shared.iter().zip(&combined.targets) {
             let to = builder.offset(place, *bytes);
-            builder.copy_as_it_is(to, *shared, device.size_of(*ty) as i64, *align);
+            builder.copy_aligned(to, *shared, device.size_of(*ty) as i64, *align);
         }
     });
     Ok(())
