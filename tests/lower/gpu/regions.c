@@ -13,7 +13,7 @@
 // CHECK-COUNT-1: st.global.b64
 // CHECK-NOT:   st.global
 // HOST-LABEL: @scale(
-// HOST:       call i32 @okl_gpu_launch_v2(
+// HOST:       call i32 @okl_gpu_launch_v3(
 // OTHER:      regions.c:[[# @LINE + 2]]:{{.*}}: warning: this cannot run on a device, so threads run it: okl sends it to CUDA devices alone
 void scale(int n, double *y, const double *x, double a) {
 #pragma omp parallel for
@@ -23,7 +23,7 @@ void scale(int n, double *y, const double *x, double a) {
 
 // CHECK-LABEL: .entry okl_multiply_omp_outlined_1_region(
 // HOST-LABEL: @multiply(
-// HOST:       call i32 @okl_gpu_launch_v2(
+// HOST:       call i32 @okl_gpu_launch_v3(
 void multiply(int n, double *c, const double *a, const double *b) {
   int i, j, k;
 #pragma omp parallel

@@ -2,7 +2,7 @@
 //!
 //! What is evaluated in front of a launch, and where control goes then, is the business of what the kernel was made of.
 
-use okl_abi::gpu::{DeviceKernel, DeviceParameter, Image as Record};
+use okl_abi::gpu::{DeviceKernel, DeviceParameter, Image as Record, does};
 
 use super::{Going, Host, Image, Plan, blocks, range, sets};
 use crate::diagnostic::{Site, user_name};
@@ -10,6 +10,7 @@ use crate::llvm::{Call, Global, Linkage, Module, Value};
 use crate::marks::LOWERED_KERNEL;
 
 /// What the host knows of a kernel.
+#[derive(Default)]
 pub struct Kernel {
     /// Its name in the code.
     pub entry: String,
@@ -17,6 +18,10 @@ pub struct Kernel {
     pub parameters: Vec<Parameter>,
     /// The work items of a block in each direction, where they are known.
     pub items: Option<[i64; 3]>,
+    /// Bytes that a block shares and is given when it is launched.
+    pub shared: u64,
+    /// Whether it writes to the standard output.
+    pub prints: bool,
 }
 
 /// What is passed to a kernel.
@@ -118,6 +123,8 @@ fn record<'m>(
         entry,
         parameters,
         items,
+        shared,
+        prints,
     } = &going.kernel;
     let rows = parameters.iter().map(|one| {
         let fields = DeviceParameter::NAMES.iter().map(|&field| match field {
@@ -148,6 +155,8 @@ fn record<'m>(
         "parameters" => rows,
         "parameter_count" => module.const_i64(parameters.len() as i64),
         "most_items" => module.const_i64(items.map_or(0, |items| items.iter().product())),
+        "shared" => module.const_i64(*shared as i64),
+        "does" => module.const_i64(if *prints { does::PRINTS } else { 0 }),
         "state" => module.const_i64(0),
         other => unreachable!("a kernel of a device has no {other}"),
     });

@@ -42,6 +42,8 @@ pub struct GpuTarget {
     pub barrier: Barrier,
     /// What says how many work items a block has.
     pub bound: Bound,
+    /// Whether each work item goes on some time, whatever others of its block do.
+    pub goes_on: bool,
     /// What else is said of kernels.
     pub attributes: &'static [(&'static str, &'static str)],
     /// How objects are accessed at once.
@@ -62,6 +64,8 @@ pub struct GpuTarget {
     pub most_items: i64,
     /// Bytes that a block shares, at most.
     pub most_shared: u64,
+    /// The same of what its code says; what is more it is given when it is launched.
+    pub most_static: u64,
     /// Bytes that are passed to a kernel, at most.
     pub most_passed: i64,
     /// The file of libclc that has its mathematical functions; none where the driver has them, by the same names.
@@ -157,6 +161,7 @@ pub static CUDA: GpuTarget = GpuTarget {
         fences: None,
     },
     bound: Bound::Directions("nvvm.maxntid"),
+    goes_on: true,
     attributes: &[],
     atomics: Atomics {
         scope: None,
@@ -171,7 +176,8 @@ pub static CUDA: GpuTarget = GpuTarget {
     flag: None,
     version: None,
     most_items: 1024,
-    most_shared: 48 << 10,
+    most_shared: 227 << 10,
+    most_static: 48 << 10,
     most_passed: 4 << 10,
     library: Some("nvptx64--.bc"),
     reflects: "nvvm-reflect,",
@@ -233,6 +239,7 @@ const fn amd(processor: &'static str) -> GpuTarget {
             fences: Some("workgroup"),
         },
         bound: Bound::Counts("amdgpu-flat-work-group-size"),
+        goes_on: false,
         attributes: &[("uniform-work-group-size", "true")],
         atomics: Atomics {
             scope: Some("agent"),
@@ -253,6 +260,7 @@ const fn amd(processor: &'static str) -> GpuTarget {
         version: None,
         most_items: 1024,
         most_shared: 64 << 10,
+        most_static: 64 << 10,
         most_passed: 4 << 10,
         library: Some("amdgcn-amd-amdhsa.bc"),
         reflects: "",
@@ -288,6 +296,7 @@ pub static SPIRV: GpuTarget = GpuTarget {
         fences: None,
     },
     bound: Bound::Nothing,
+    goes_on: false,
     // Tables that LLVM makes of `switch` would be in no space that is known here.
     attributes: &[("no-jump-tables", "true")],
     atomics: Atomics {
@@ -309,7 +318,8 @@ pub static SPIRV: GpuTarget = GpuTarget {
     flag: None,
     version: Some(("opencl.ocl.version", [2, 0])),
     most_items: 1024,
-    most_shared: 48 << 10,
+    most_shared: 64 << 10,
+    most_static: 64 << 10,
     most_passed: 1 << 10,
     library: None,
     reflects: "",
