@@ -15,6 +15,7 @@ mod compile;
 mod launch;
 mod link;
 mod math;
+mod print;
 mod range;
 mod reach;
 mod sets;

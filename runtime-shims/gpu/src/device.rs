@@ -365,11 +365,7 @@ impl Device {
         asked.ok()?;
         let items = c_int::try_from(items).ok()?;
         let shared = shared as usize;
-        call!(
-            self.driver,
-            occupancy(&mut blocks, function, items, shared)
-        )
-        .ok()?;
+        call!(self.driver, occupancy(&mut blocks, function, items, shared)).ok()?;
         let most = self.limits.items_at_once.filter(|most| *most > 0)?;
         let part = f64::from(blocks) * f64::from(items) / f64::from(most);
         Some((u32::try_from(registers).ok()?, part))

@@ -123,7 +123,10 @@ fn no_own_memory(
 ) -> Result<(), String> {
     for (at, parameter) in kernel.parameters.iter().enumerate() {
         let is_of_program = parameter.kind & parameter::OF_LIBRARY == 0;
-        if is_of_program && parameter.kind & parameter::ADDRESS != 0 && offload.is_own(values.address(at)) {
+        if is_of_program
+            && parameter.kind & parameter::ADDRESS != 0
+            && offload.is_own(values.address(at))
+        {
             return Err(format!(
                 "{words}: it was not compiled for {}, and argument {} is memory of okl_malloc's there",
                 offload.device.driver.kind.words,

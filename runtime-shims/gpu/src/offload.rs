@@ -632,18 +632,22 @@ impl Offload {
 
     /// Waits for a kernel that leaves something for the library, or prints.
     fn ran(&mut self, doing: &str, number: usize, items: [u32; 3]) -> Result<(), String> {
-        let Given { items: word, prints, .. } = self.kernels[number].given;
+        let Given {
+            items: word,
+            prints,
+            ..
+        } = self.kernels[number].given;
         if let Some(word) = word {
             let mut wanted = [0_u8; given::WORD];
             // SAFETY: as many bytes.
-            let copied =
-                unsafe { (self.device).download(wanted.as_mut_ptr(), word, given::WORD) };
+            let copied = unsafe { (self.device).download(wanted.as_mut_ptr(), word, given::WORD) };
             self.check(doing, copied)?;
-            let (wanted, most) = (u32::from_ne_bytes(wanted), items.iter().product::<u32>());
+            let wanted = u32::from_ne_bytes(wanted);
             if wanted > 0 {
+                let most = items.map(|count| count.to_string()).join(" x ");
                 return Err(format!(
-                    "{doing}: a loop over work items has {wanted} iterations, and {most} work items run at most: use \
-                     smaller blocks"
+                    "{doing}: a loop over work items has {wanted} iterations, and its blocks have {most} work items: use \
+                     smaller blocks, or say with @max_inner_dims how they lie"
                 ));
             }
         }
@@ -674,7 +678,10 @@ impl Offload {
         let span = self.check(doing, span)?;
         let began = span.map_or(Ok(()), |span| self.device.begin(span));
         self.check(doing, began)?;
-        let (function, shared) = (self.kernels[number].function, self.kernels[number].given.shared);
+        let (function, shared) = (
+            self.kernels[number].function,
+            self.kernels[number].given.shared,
+        );
         let parts = (self.kernels[number].given).parts(blocks, self.device.limits.blocks_of);
         if !self.under_way.contains(&number) {
             self.under_way.push(number);
@@ -689,9 +696,8 @@ impl Offload {
             }
             let mut pointers = values.pointers();
             // SAFETY: the values are those of the kernel's parameters.
-            let launched = unsafe {
-                (self.device).launch(function, blocks, items, shared, &mut pointers)
-            };
+            let launched =
+                unsafe { (self.device).launch(function, blocks, items, shared, &mut pointers) };
             self.check(doing, launched)?;
         }
         self.kernels[number].cost.launches += 1;

@@ -326,6 +326,8 @@ pub enum Callee {
     Register(Register),
     /// Prints.
     Print,
+    /// Says that an assertion does not hold.
+    Assert,
 }
 
 /// What an instruction does.

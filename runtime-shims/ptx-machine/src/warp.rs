@@ -478,6 +478,7 @@ impl Warp {
                 self.print(arguments, results, group, surroundings)?;
                 return Ok(true);
             }
+            Callee::Assert => return self.assert(arguments, group, surroundings),
             Callee::Function(index) => index,
             Callee::Register(register) => {
                 let operand = crate::program::Operand::Register(register);

@@ -25,13 +25,11 @@ use super::launch::{Kernel, Parameter};
 use super::reach::{self, Variables};
 use super::shape::{Shape, Wrong, followers};
 use super::target::GpuTarget;
-use given::Given;
 use crate::analysis::meeting::is_barrier;
 use crate::analysis::variables::is_harmless;
 use crate::ir::{Counter, ParallelLoop};
 use crate::llvm::{
-    Block, Builder, Call, Function, Instruction, Linkage, Module, Opcode,
-    Type, Value,
+    Block, Builder, Call, Function, Instruction, Linkage, Module, Opcode, Type, Value,
 };
 use crate::lower::cpu::atomics;
 use crate::lower::cpu::counted::{Copies, Counted};
@@ -39,6 +37,7 @@ use crate::lower::cpu::threads;
 use crate::lower::cpu::threads::area::{Area, Is, Variable};
 use crate::marks::FEW_ITERATIONS;
 use crate::recognise;
+use given::Given;
 
 /// So many blocks each device has in each direction.
 const FEW_BLOCKS: i64 = 65_535;
@@ -100,6 +99,7 @@ impl<'a, 'm> Candidate<'a, 'm> {
         let grid = threads::grid(one).map_err(|why| (one.site.instruction(), why))?;
         let shape = Shape::of(module, one, &grid, targets)?;
         reach::check(module, &shape.code, Variables::Given)?;
+        reach::check_for(&shape.code, targets)?;
         Ok(Self {
             number,
             one,
@@ -191,19 +191,20 @@ pub fn outline_all(
     let shared: Vec<_> = shared.collect();
     // Code elsewhere that needs a lock is of kernels that stay on the processor.
     let is_here = |marker: &Call<'_>| {
-        kernels.contains(&marker.instruction().function())
-            || !atomics::needs_lock(device, *marker)
+        kernels.contains(&marker.instruction().function()) || !atomics::needs_lock(device, *marker)
     };
     let markers: Vec<_> = found.markers.iter().copied().filter(is_here).collect();
     let mut plan = atomics::check(device, &markers, &mut Vec::new());
-    let mut has_lock = HashSet::new();
-    for section in plan.take_locked() {
-        let at = section.0.instruction();
+    // What is in no kernel stays on the processor.
+    let sections = plan.take_locked().into_iter().filter_map(|section| {
+        let block = section.0.instruction().block();
         let mut all = shapes.iter();
-        let which = all.position(|(_, _, shape)| shape.code.contains(&at.block()));
-        // What is in no kernel stays on the processor.
-        let Some(which) = which else { continue };
-        has_lock.insert(which);
+        let which = all.position(|(_, _, shape)| shape.code.contains(&block))?;
+        Some((which, section))
+    });
+    let sections: Vec<_> = sections.collect();
+    let has_lock: HashSet<_> = sections.iter().map(|(which, _)| *which).collect();
+    for (which, section) in sections {
         let items = shapes[which].2.constant_items();
         if let Err(why) = lock::lock(device, &section, items, target) {
             return failed(Some(which), &why);
@@ -324,8 +325,8 @@ fn outline<'d>(
         let own = asked::number(&builder, &target.block, counter.axis, None);
         let is_few = counted.count.as_constant_int();
         let is_few = is_few.is_some_and(|count| count <= FEW_BLOCKS);
-        let first = (counter.axis > 0 && !is_few)
-            .then(|| given.value(Passed::FirstBlock(counter.axis)));
+        let first =
+            (counter.axis > 0 && !is_few).then(|| given.value(Passed::FirstBlock(counter.axis)));
         let own = rounds::plus(&builder, own, first);
         let value = match counted.variable.has_note(FEW_ITERATIONS) {
             true => {

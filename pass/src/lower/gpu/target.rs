@@ -4,6 +4,7 @@ use std::fmt;
 
 use okl_abi::gpu::form;
 
+use super::print;
 use crate::llvm::Processor;
 
 /// A kind of device.
@@ -44,6 +45,8 @@ pub struct GpuTarget {
     pub bound: Bound,
     /// Whether each work item goes on some time, whatever others of its block do.
     pub goes_on: bool,
+    /// Whether kernels may print, and assert.
+    pub prints: bool,
     /// What else is said of kernels.
     pub attributes: &'static [(&'static str, &'static str)],
     /// How objects are accessed at once.
@@ -162,6 +165,7 @@ pub static CUDA: GpuTarget = GpuTarget {
     },
     bound: Bound::Directions("nvvm.maxntid"),
     goes_on: true,
+    prints: true,
     attributes: &[],
     atomics: Atomics {
         scope: None,
@@ -240,6 +244,7 @@ const fn amd(processor: &'static str) -> GpuTarget {
         },
         bound: Bound::Counts("amdgpu-flat-work-group-size"),
         goes_on: false,
+        prints: false,
         attributes: &[("uniform-work-group-size", "true")],
         atomics: Atomics {
             scope: Some("agent"),
@@ -297,6 +302,7 @@ pub static SPIRV: GpuTarget = GpuTarget {
     },
     bound: Bound::Nothing,
     goes_on: false,
+    prints: false,
     // Tables that LLVM makes of `switch` would be in no space that is known here.
     attributes: &[("no-jump-tables", "true")],
     atomics: Atomics {
@@ -334,6 +340,9 @@ impl GpuTarget {
                 Asked::Intrinsics(all) => names.extend(all),
                 Asked::Function(name) => names.push(name),
             }
+        }
+        if self.prints {
+            names.extend([print::PRINT, print::ASSERT]);
         }
         names
     }

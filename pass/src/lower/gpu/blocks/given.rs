@@ -139,7 +139,8 @@ impl<'d> Given<'d> {
         Some(&all.find(|(known, _)| *known == value)?.1)
     }
 
-    /// Has code use these in place of variables of the program's, and the lock.
+    /// Has code, which begins with the first of these instructions, use these in place of variables of the program's, and the
+    /// lock.
     pub fn replace(&mut self, code: &[Instruction<'d>]) {
         for one in code {
             for (at, operand) in one.operands().into_iter().enumerate() {
@@ -155,14 +156,7 @@ impl<'d> Given<'d> {
                     true => Passed::Lock,
                     false => Passed::Global(name),
                 });
-                let instead = match bytes {
-                    0 => address,
-                    _ => {
-                        let end = address.as_instruction().expect("a load").block();
-                        let end = end.terminator().expect("a complete block");
-                        Builder::before(self.module, end).offset(address, bytes)
-                    }
-                };
+                let instead = Builder::before(self.module, code[0]).offset(address, bytes);
                 one.set_operand(at, instead);
             }
         }

@@ -3,9 +3,7 @@
 
 use super::iterator;
 use crate::ir::Counter;
-use crate::llvm::{
-    Builder, Comparison, IntPredicate, Module, Opcode, Update, Value,
-};
+use crate::llvm::{Builder, Comparison, IntPredicate, Module, Opcode, Update, Value};
 use crate::lower::cpu::counted::Copies;
 use crate::lower::gpu::asked::number;
 use crate::lower::gpu::shape::Shape;
@@ -36,9 +34,9 @@ pub fn run<'d>(
         let other = number(axis);
         builder.compare(other, device.const_i64(0), false)
     });
-    let is_first = firsts.next().map(|first| {
-        firsts.fold(first, |all, one| builder.and(all, one))
-    });
+    let is_first = firsts
+        .next()
+        .map(|first| firsts.fold(first, |all, one| builder.and(all, one)));
     let [body, header] = [counter.body, counter.decides.block()];
     let less = Comparison::Integer(IntPredicate::LLVMIntSLT);
     let width = items.map_or(0, |all| all[counter.axis]);
@@ -66,7 +64,9 @@ pub fn run<'d>(
     }
     let is_there = builder.ask(less, own, counted.count);
     decide(is_first.map_or(is_there, |first| builder.and(is_there, first)));
-    counter.begins.set_operand(0, iterator(&builder, counter, &counted, own));
+    counter
+        .begins
+        .set_operand(0, iterator(&builder, counter, &counted, own));
     counter.steps.block().turn(header, counter.exit);
     if dealt == Dealt::Checked {
         let more = Comparison::Integer(IntPredicate::LLVMIntSGT);

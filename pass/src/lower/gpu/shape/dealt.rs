@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use super::{Extent, Shape};
 use crate::analysis::meeting::is_barrier;
-use crate::analysis::variables::{Does, is_harmless, uses};
+use crate::analysis::variables::{Does, is_destination, is_harmless, uses};
 use crate::ir::{Counter, LocalKind, Region};
 use crate::llvm::{Block, Instruction, Opcode};
 
@@ -128,9 +128,10 @@ impl<'m> Shape<'m> {
             return free;
         };
         let entry = first.decides.function().blocks()[0].instructions();
+        let is_own = |one: &Instruction<'m>| !shared.contains(one) && !is_destination(*one);
         let variables = entry
             .into_iter()
-            .filter(|one| one.opcode() == Opcode::LLVMAlloca && !shared.contains(one));
+            .filter(|one| one.opcode() == Opcode::LLVMAlloca && is_own(one));
         for variable in variables {
             let begins = |one: Instruction<'m>| self.inner.iter().any(|inner| inner.begins == one);
             let uses = uses(variable).into_iter();
