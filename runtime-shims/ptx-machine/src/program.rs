@@ -551,6 +551,8 @@ pub enum What {
         to: Register,
     },
     Fence,
+    /// Others run before these lanes go on.
+    Sleep,
     Nothing,
 }
 

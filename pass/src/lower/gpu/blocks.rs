@@ -189,21 +189,35 @@ pub fn outline_all(
         .enumerate()
         .map(|(number, (one, ..))| shared::share(device, one, number, target));
     let shared: Vec<_> = shared.collect();
-    // Code elsewhere that needs a lock is of kernels that stay on the processor.
-    let is_here = |marker: &Call<'_>| {
-        kernels.contains(&marker.instruction().function()) || !atomics::needs_lock(device, *marker)
+    let which = |marker: &Call<'_>| {
+        let block = marker.instruction().block();
+        shapes
+            .iter()
+            .position(|(_, _, shape)| shape.code.contains(&block))
     };
-    let markers: Vec<_> = found.markers.iter().copied().filter(is_here).collect();
-    let mut plan = atomics::check(device, &markers, &mut Vec::new());
-    // What is in no kernel stays on the processor.
-    let sections = plan.take_locked().into_iter().filter_map(|section| {
-        let block = section.0.instruction().block();
-        let mut all = shapes.iter();
-        let which = all.position(|(_, _, shape)| shape.code.contains(&block))?;
-        Some((which, section))
-    });
+    let needs = found
+        .markers
+        .iter()
+        .filter(|one| atomics::needs_lock(device, **one));
+    let has_lock: HashSet<_> = needs.filter_map(which).collect();
+    // Kernels run one after the other, so each has the lock for all its atomic code, or for none. What is in no kernel stays
+    // on the processor.
+    let (mut locked, mut plain) = (Vec::new(), Vec::new());
+    for marker in &found.markers {
+        match which(marker) {
+            Some(which) if has_lock.contains(&which) => locked.push(*marker),
+            Some(_) => plain.push(*marker),
+            None if kernels.contains(&marker.instruction().function()) => {}
+            None if atomics::needs_lock(device, *marker) => {}
+            None => plain.push(*marker),
+        }
+    }
+    let sections = atomics::check(device, &locked, &mut Vec::new()).take_locked();
+    let sections = sections
+        .into_iter()
+        .filter_map(|section| Some((which(&section.0)?, section)));
     let sections: Vec<_> = sections.collect();
-    let has_lock: HashSet<_> = sections.iter().map(|(which, _)| *which).collect();
+    let plan = atomics::check(device, &plain, &mut Vec::new());
     for (which, section) in sections {
         let items = shapes[which].2.constant_items();
         if let Err(why) = lock::lock(device, &section, items, target) {

@@ -45,6 +45,8 @@ pub struct GpuTarget {
     pub bound: Bound,
     /// Whether each work item goes on some time, whatever others of its block do.
     pub goes_on: bool,
+    /// A function by which a work item lets others go on for some nanoseconds.
+    pub sleeps: Option<&'static str>,
     /// Whether kernels may print, and assert.
     pub prints: bool,
     /// What else is said of kernels.
@@ -165,6 +167,7 @@ pub static CUDA: GpuTarget = GpuTarget {
     },
     bound: Bound::Directions("nvvm.maxntid"),
     goes_on: true,
+    sleeps: Some("llvm.nvvm.nanosleep"),
     prints: true,
     attributes: &[],
     atomics: Atomics {
@@ -244,6 +247,7 @@ const fn amd(processor: &'static str) -> GpuTarget {
         },
         bound: Bound::Counts("amdgpu-flat-work-group-size"),
         goes_on: false,
+        sleeps: None,
         prints: false,
         attributes: &[("uniform-work-group-size", "true")],
         atomics: Atomics {
@@ -302,6 +306,7 @@ pub static SPIRV: GpuTarget = GpuTarget {
     },
     bound: Bound::Nothing,
     goes_on: false,
+    sleeps: None,
     prints: false,
     // Tables that LLVM makes of `switch` would be in no space that is known here.
     attributes: &[("no-jump-tables", "true")],
@@ -341,6 +346,7 @@ impl GpuTarget {
                 Asked::Function(name) => names.push(name),
             }
         }
+        names.extend(self.sleeps);
         if self.prints {
             names.extend([print::PRINT, print::ASSERT]);
         }

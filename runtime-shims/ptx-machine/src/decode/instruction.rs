@@ -160,7 +160,7 @@ impl Decoder<'_> {
             "nanosleep" => {
                 let of = words.one_type()?;
                 self.value(operands, of)?;
-                (Class::Control, What::Nothing)
+                (Class::Control, What::Sleep)
             }
             "prefetch" | "prefetchu" => {
                 words.space();

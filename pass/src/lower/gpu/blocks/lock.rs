@@ -11,7 +11,11 @@ use crate::llvm::{
     Block, Builder, Call, Comparison, Instruction, IntPredicate, Module, Opcode, Value,
 };
 use crate::lower::gpu::asked::number;
+use crate::lower::gpu::compile::declared;
 use crate::lower::gpu::target::GpuTarget;
+
+/// How long who waits for the lock lets others run.
+const NANOSECONDS: i32 = 50;
 
 /// Atomic code: where it begins, and where it ends.
 pub type Section<'d> = (Call<'d>, Vec<Call<'d>>);
@@ -36,7 +40,18 @@ pub fn lock<'d>(
     let builder = Builder::at_end_like(device, waits, at);
     let [zero, one] = [0, 1].map(|number| device.const_i32(number));
     let pair = builder.compare_exchange(address, zero, one, 4);
-    builder.go_if(builder.extract(pair, 1), section, waits);
+    let again = match target.sleeps {
+        Some(name) => {
+            let again = function.append_block(device);
+            let ty = device.function_type(device.void(), &[device.int(32)]);
+            let rests = Builder::at_end_like(device, again, at);
+            rests.call(declared(device, name, ty), &[device.const_i32(NANOSECONDS)]);
+            rests.go(waits);
+            again
+        }
+        None => waits,
+    };
+    builder.go_if(builder.extract(pair, 1), section, again);
     for end in ends {
         let end = end.instruction();
         Builder::before(device, end).compare_exchange(address, one, zero, 4);
