@@ -175,6 +175,21 @@ impl Module {
         }
     }
 
+    /// An array of bytes in an address space which is as long as is said elsewhere; as a pointer like others.
+    pub fn declare_in_space(&self, name: &str, space: u32, align: u32) -> Value<'_> {
+        let name = CString::new(name).expect("symbol names have no NUL");
+        let ty = self.array(self.int(8), 0);
+        // SAFETY: a live module, a type of its context and a power of two.
+        unsafe {
+            let mut raw = LLVMGetNamedGlobal(self.raw(), name.as_ptr());
+            if raw.is_null() {
+                raw = LLVMAddGlobalInAddressSpace(self.raw(), ty.raw(), name.as_ptr(), space);
+                LLVMSetAlignment(raw, align);
+            }
+            Value::new(LLVMConstAddrSpaceCast(raw, self.pointer().raw()))
+        }
+    }
+
     /// Whether anything in it has a second name.
     pub fn has_aliases(&self) -> bool {
         // SAFETY: a live module.

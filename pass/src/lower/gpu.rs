@@ -16,6 +16,7 @@ mod halo;
 mod launch;
 mod link;
 mod math;
+mod print;
 mod range;
 mod reach;
 mod sets;

@@ -12,10 +12,10 @@ macro_rules! for_each_gpu_fn {
             /// points to as many addresses of values as the `DeviceKernel` has parameters. 1 where it ran there; 0 where it
             /// is to run on the processor, which `OKL_BACKEND` or a missing device says, and only where `has_processor` is
             /// not 0.
-            fn okl_gpu_launch_v2(kernel: ptr, blocks: ptr, items: ptr, arguments: ptr, has_processor: i32) -> i32: [UNPLAIN, APART];
+            fn okl_gpu_launch_v3(kernel: ptr, blocks: ptr, items: ptr, arguments: ptr, has_processor: i32) -> i32: [UNPLAIN, APART];
 
             /// Whether a kernel, a `DeviceKernel`, runs on the device: 1; 0 where the processor is to run what it does, as above.
-            fn okl_gpu_runs_v1(kernel: ptr, has_processor: i32) -> i32: [UNPLAIN, APART];
+            fn okl_gpu_runs_v2(kernel: ptr, has_processor: i32) -> i32: [UNPLAIN, APART];
         }
     };
 }
@@ -41,6 +41,10 @@ abi_structs! {
         parameter_count: i64,
         /// Work items of a block, at most; 0 where that is not known.
         most_items: i64,
+        /// Bytes of memory that a block shares and is given when it is launched, where the driver does that.
+        shared: i64,
+        /// Bits of [`does`].
+        does: i64,
         /// The library's: 0 until it has met the kernel.
         state: i64,
     }
@@ -87,6 +91,23 @@ pub mod parameter {
     /// It is an address of the program's where each block leaves as many bytes as `size` says, one block's behind the
     /// other's: what is there before the kernel does not see.
     pub const RESULTS: i64 = 8;
+    /// It is the address of a word of the library's on the device, 0 at first, which is a lock: all kernels have one.
+    pub const LOCK: i64 = 16;
+    /// It is the address of a word of the library's on the device, 0 at first: where a block needs more work items than there
+    /// are, how many at least.
+    pub const ITEMS: i64 = 32;
+    /// It is the number of the first block in the second direction, of 32 bits: the library launches a part of them at a time.
+    pub const FIRST_Y: i64 = 64;
+    /// The same in the third direction.
+    pub const FIRST_Z: i64 = 128;
+    /// What the library has the value of, so that none is passed.
+    pub const OF_LIBRARY: i64 = LOCK | ITEMS | FIRST_Y | FIRST_Z;
+}
+
+/// What is known of a kernel.
+pub mod does {
+    /// It writes to the standard output, so that the program goes on when it has run.
+    pub const PRINTS: i64 = 1;
 }
 
 #[cfg(test)]

@@ -65,6 +65,7 @@ static NAMES: Names = Names {
     function: c"cuModuleGetFunction",
     parameters: c"",
     function_attribute: c"cuFuncGetAttribute",
+    set_function_attribute: c"cuFuncSetAttribute",
     occupancy: c"cuOccupancyMaxActiveBlocksPerMultiprocessor",
     launch: c"cuLaunchKernel",
     event: c"cuEventCreate",
@@ -83,6 +84,8 @@ static ATTRIBUTES: Attributes = Attributes {
     items_of_function: 0,
     registers_of_function: 4,
     items_at_once: 39,
+    shared: 97,
+    shared_of_function: 8,
 };
 
 fn failure(status: Status) -> Failure {

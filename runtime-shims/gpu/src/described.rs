@@ -23,6 +23,10 @@ pub struct Described<'a> {
     pub parameters: &'a [DeviceParameter],
     /// Work items of a block at most; 0 where that is not known.
     pub most_items: i64,
+    /// Bytes of memory that a block is given, besides what its code has.
+    pub shared: i64,
+    /// Bits of [`okl_abi::gpu::does`].
+    pub does: i64,
     /// Its number, from 1 on, once it is known.
     pub number: &'a AtomicI64,
 }
@@ -43,6 +47,8 @@ impl Described<'_> {
                 images: array((*kernel).images, (*kernel).image_count),
                 parameters: array((*kernel).parameters, (*kernel).parameter_count),
                 most_items: (*kernel).most_items,
+                shared: (*kernel).shared,
+                does: (*kernel).does,
                 number: AtomicI64::from_ptr(&raw mut (*kernel).state),
             }
         }

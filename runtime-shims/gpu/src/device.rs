@@ -127,6 +127,8 @@ impl Driver {
 pub struct Limits {
     /// Work items that a processor of it runs at the same time.
     pub items_at_once: Option<c_int>,
+    /// Bytes of memory that a block can be given.
+    pub shared: Option<u32>,
     /// Work items of a block.
     pub items: u32,
     /// The same in each direction.
@@ -193,6 +195,9 @@ impl Device {
         };
         let limits = Limits {
             items_at_once: number_of(of.items_at_once).ok(),
+            shared: number_of(of.shared)
+                .ok()
+                .and_then(|one| u32::try_from(one).ok()),
             items: limit(of.items, 1024),
             items_of: [
                 limit(of.items_of[0], 1024),
@@ -347,7 +352,7 @@ impl Device {
     /// What a kernel needs of the device in blocks of so many work items: registers of each, and which part of the work items
     /// that the device could run at the same time it does run. `None` where that is not known: an emulated one does not
     /// allocate registers.
-    pub fn needs(&self, function: Handle, items: u32) -> Option<(u32, f64)> {
+    pub fn needs(&self, function: Handle, items: u32, shared: u32) -> Option<(u32, f64)> {
         if self.driver.kind.is_ours {
             return None;
         }
@@ -359,13 +364,26 @@ impl Device {
         );
         asked.ok()?;
         let items = c_int::try_from(items).ok()?;
-        call!(self.driver, occupancy(&mut blocks, function, items, 0)).ok()?;
+        let shared = shared as usize;
+        call!(self.driver, occupancy(&mut blocks, function, items, shared)).ok()?;
         let most = self.limits.items_at_once.filter(|most| *most > 0)?;
         let part = f64::from(blocks) * f64::from(items) / f64::from(most);
         Some((u32::try_from(registers).ok()?, part))
     }
 
-    /// Has a kernel run.
+    /// Whether blocks are given memory when they are launched; else they have what their code says.
+    pub fn gives_memory(&self) -> bool {
+        !self.driver.kind.names.set_function_attribute.is_empty()
+    }
+
+    /// Allows that blocks of a kernel are given so many bytes.
+    pub fn share(&self, function: Handle, bytes: u32) -> Result<(), Problem> {
+        let which = self.driver.kind.attributes.shared_of_function;
+        let bytes = c_int::try_from(bytes).unwrap_or(c_int::MAX);
+        call!(self.driver, set_function_attribute(function, which, bytes))
+    }
+
+    /// Has a kernel run, whose blocks are given so many bytes.
     ///
     /// # Safety
     /// The arguments are those of the kernel.
@@ -374,6 +392,7 @@ impl Device {
         function: Handle,
         blocks: [u32; 3],
         items: [u32; 3],
+        shared: u32,
         arguments: &mut [*mut c_void],
     ) -> Result<(), Problem> {
         let ([bx, by, bz], [ix, iy, iz]) = (blocks, items);
@@ -387,7 +406,7 @@ impl Device {
                 ix,
                 iy,
                 iz,
-                0,
+                shared,
                 self.stream,
                 arguments.as_mut_ptr(),
                 ptr::null_mut()

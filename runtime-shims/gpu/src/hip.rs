@@ -51,6 +51,7 @@ static NAMES: Names = Names {
     launch: c"hipModuleLaunchKernel",
     event: c"hipEventCreateWithFlags",
     record: c"hipEventRecord",
+    set_function_attribute: c"",
     occupancy: c"hipModuleOccupancyMaxActiveBlocksPerMultiprocessor",
     elapsed: c"hipEventElapsedTime",
     error_name: c"hipGetErrorName",
@@ -65,6 +66,8 @@ static ATTRIBUTES: Attributes = Attributes {
     registers_of_function: 4,
     // Which number it has differs between versions.
     items_at_once: Attributes::NOTHING,
+    shared: Attributes::NOTHING,
+    shared_of_function: Attributes::NOTHING,
 };
 
 type Text = unsafe extern "C" fn(Status) -> *const c_char;

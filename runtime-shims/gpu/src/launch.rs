@@ -17,7 +17,7 @@ use crate::program::{self, State};
 ///
 /// # Safety
 /// As its line there says.
-pub unsafe fn okl_gpu_launch_v2(
+pub unsafe fn okl_gpu_launch_v3(
     kernel: *mut c_void,
     blocks: *mut c_void,
     items: *mut c_void,
@@ -47,7 +47,7 @@ pub unsafe fn okl_gpu_launch_v2(
 ///
 /// # Safety
 /// As its line there says.
-pub unsafe fn okl_gpu_runs_v1(kernel: *mut c_void, has_processor: i32) -> i32 {
+pub unsafe fn okl_gpu_runs_v2(kernel: *mut c_void, has_processor: i32) -> i32 {
     // SAFETY: the caller's promise.
     let kernel = unsafe { Described::of(kernel) };
     let runs = program::with(|state| runs(state, &kernel, has_processor != 0));
@@ -146,7 +146,11 @@ fn no_own_memory(
     words: &str,
 ) -> Result<(), String> {
     for (at, parameter) in kernel.parameters.iter().enumerate() {
-        if parameter.kind & parameter::ADDRESS != 0 && offload.is_own(values.address(at)) {
+        let is_of_program = parameter.kind & parameter::OF_LIBRARY == 0;
+        if is_of_program
+            && parameter.kind & parameter::ADDRESS != 0
+            && offload.is_own(values.address(at))
+        {
             return Err(format!(
                 "{words}: it was not compiled for {}, and argument {} is memory of okl_malloc's there",
                 offload.device.driver.kind.words,

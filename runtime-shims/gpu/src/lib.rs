@@ -8,7 +8,7 @@
 //! | `device` | a device, and what it is asked to do |
 //! | `pages`, `arena`, `mirrors` | blocks of the heap that the device has, too, page by page |
 //! | `mappings`, `symbols`, `places` | all other memory, which is copied at each launch |
-//! | `described`, `costs`, `offload` | kernels: what the compiler says of them, what they cost, and a device with all that it has |
+//! | `described`, `given`, `costs`, `offload` | kernels: what the compiler says of them, what the library gives them, what they cost, and a device with all that it has |
 //! | `program`, `next`, `allocator` | this process |
 //! | `interpose`, `fault` | calls of the C library, and page faults |
 //! | `launch`, `explicit` | what the program calls |
@@ -24,6 +24,7 @@ mod described;
 mod device;
 mod explicit;
 mod fault;
+mod given;
 mod hip;
 mod interpose;
 mod launch;

@@ -16,6 +16,7 @@ use crate::arena::Arena;
 use crate::costs::{self, Cost};
 use crate::described::{Described, code, fits, processor, wanted};
 use crate::device::{Device, Problem, Span};
+use crate::given::{self, Given};
 use crate::mirrors::{Mirrors, Moved};
 use crate::places::{self, Context};
 use crate::table::{Address, Failure, Handle};
@@ -30,6 +31,7 @@ struct Kernel {
     function: Handle,
     /// Work items of a block at most.
     most_items: u32,
+    given: Given,
     cost: Cost,
 }
 
@@ -55,6 +57,8 @@ pub struct Offload {
     under_way: Vec<usize>,
     /// Memory that the program manages itself: address and bytes.
     own: BTreeMap<Address, usize>,
+    /// The lock of all kernels, where one has asked for it.
+    lock: Option<Address>,
     /// Copies from and to that, and what was copied.
     copies: Cost,
     /// Memory for copies, which is not used at the moment: bytes and address.
@@ -94,6 +98,9 @@ impl Values {
             let start = all.words.len();
             all.starts.push(start);
             all.words.resize(start + bytes.div_ceil(8), 0);
+            if parameter.kind & parameter::OF_LIBRARY != 0 {
+                continue;
+            }
             // SAFETY: the caller's promise; there is room.
             unsafe {
                 let from = (*arguments.add(at)).cast::<u8>();
@@ -158,6 +165,7 @@ impl Offload {
             kernels: Vec::new(),
             under_way: Vec::new(),
             own: BTreeMap::new(),
+            lock: None,
             copies: Cost::default(),
             spare: Vec::new(),
             measures,
@@ -262,6 +270,19 @@ impl Offload {
             self.device
                 .function(module, kernel.entry, kernel.parameters),
         )?;
+        let given = Given::of(kernel, &self.device, function);
+        let given = self.check(&doing, given)?;
+        if let Some(most) = self
+            .device
+            .limits
+            .shared
+            .filter(|most| given.shared > *most)
+        {
+            return Err(format!(
+                "{doing}: its blocks share {} bytes, and {} has room for {most}: use smaller @shared arrays",
+                given.shared, self.device.name
+            ));
+        }
         let said = u32::try_from(kernel.most_items)
             .ok()
             .filter(|most| *most > 0);
@@ -271,6 +292,7 @@ impl Offload {
             place: kernel.place.to_owned(),
             function,
             most_items: mosts.into_iter().flatten().min().unwrap_or(0),
+            given,
             cost: Cost::default(),
         });
         kernel.number.store(self.kernels.len() as i64, Relaxed);
@@ -332,6 +354,10 @@ impl Offload {
                 ));
             }
             let (count, most) = (blocks[direction], limits.blocks_of[direction]);
+            let most = match kernel.given.is_in_parts[direction] {
+                true => u32::MAX,
+                false => most,
+            };
             if count > i64::from(most) {
                 return Err(format!(
                     "{}: it has {} blocks, and in direction {name} {device} can run {most} at most: have the longest \
@@ -465,6 +491,10 @@ impl Offload {
         let mut ranges = Vec::new();
         let mut at_place = Vec::new();
         for (at, parameter) in kernel.parameters.iter().enumerate() {
+            if parameter.kind & parameter::OF_LIBRARY != 0 {
+                self.give(doing, number, parameter.kind, at, &mut values)?;
+                continue;
+            }
             if parameter.kind & parameter::ADDRESS == 0 {
                 continue;
             }
@@ -548,7 +578,7 @@ impl Offload {
                 on_device.wrapping_add(address.wrapping_sub(start) as u64),
             );
         }
-        self.run(doing, number, blocks, items, &mut values)?;
+        self.run(doing, number, kernel, blocks, items, &mut values)?;
         for (address, bytes, room) in results {
             let to = std::ptr::with_exposed_provenance_mut(address);
             // SAFETY: the program has room for as many bytes there.
@@ -576,10 +606,62 @@ impl Offload {
         Ok(())
     }
 
+    /// What is the library's becomes a value.
+    fn give(
+        &mut self,
+        doing: &str,
+        kernel: usize,
+        kind: i64,
+        at: usize,
+        values: &mut Values,
+    ) -> Result<(), String> {
+        let address = match self.kernels[kernel].given.items {
+            Some(word) if kind & parameter::ITEMS != 0 => word,
+            _ if kind & parameter::LOCK != 0 => match self.lock {
+                Some(lock) => lock,
+                None => {
+                    let lock = self.allocate(doing, |this| given::word(&this.device))?;
+                    *self.lock.insert(lock)
+                }
+            },
+            _ => 0,
+        };
+        values.set(at, address);
+        Ok(())
+    }
+
+    /// Waits for a kernel that leaves something for the library, or prints.
+    fn ran(&mut self, doing: &str, number: usize, items: [u32; 3]) -> Result<(), String> {
+        let Given {
+            items: word,
+            prints,
+            ..
+        } = self.kernels[number].given;
+        if let Some(word) = word {
+            let mut wanted = [0_u8; given::WORD];
+            // SAFETY: as many bytes.
+            let copied = unsafe { (self.device).download(wanted.as_mut_ptr(), word, given::WORD) };
+            self.check(doing, copied)?;
+            let wanted = u32::from_ne_bytes(wanted);
+            if wanted > 0 {
+                let most = items.map(|count| count.to_string()).join(" x ");
+                return Err(format!(
+                    "{doing}: a loop over work items has {wanted} iterations, and its blocks have {most} work items: use \
+                     smaller blocks, or say with @max_inner_dims how they lie"
+                ));
+            }
+        }
+        match prints {
+            true => self.wait(doing),
+            false => Ok(()),
+        }
+    }
+
     fn run(
         &mut self,
         doing: &str,
         number: usize,
+        kernel: &Described,
         blocks: [u32; 3],
         items: [u32; 3],
         values: &mut Values,
@@ -596,17 +678,31 @@ impl Offload {
         let span = self.check(doing, span)?;
         let began = span.map_or(Ok(()), |span| self.device.begin(span));
         self.check(doing, began)?;
-        let mut pointers = values.pointers();
-        let function = self.kernels[number].function;
+        let (function, shared) = (
+            self.kernels[number].function,
+            self.kernels[number].given.shared,
+        );
+        let parts = (self.kernels[number].given).parts(blocks, self.device.limits.blocks_of);
         if !self.under_way.contains(&number) {
             self.under_way.push(number);
         }
-        // SAFETY: the values are those of the kernel's parameters.
-        let launched = unsafe { self.device.launch(function, blocks, items, &mut pointers) };
-        self.check(doing, launched)?;
+        for [first, blocks] in parts {
+            for (at, one) in kernel.parameters.iter().enumerate() {
+                match one.kind {
+                    parameter::FIRST_Y => values.set(at, first[1].into()),
+                    parameter::FIRST_Z => values.set(at, first[2].into()),
+                    _ => {}
+                }
+            }
+            let mut pointers = values.pointers();
+            // SAFETY: the values are those of the kernel's parameters.
+            let launched =
+                unsafe { (self.device).launch(function, blocks, items, shared, &mut pointers) };
+            self.check(doing, launched)?;
+        }
         self.kernels[number].cost.launches += 1;
         if self.measures && self.kernels[number].cost.needs.is_none() {
-            let needs = self.device.needs(function, items.iter().product());
+            let needs = self.device.needs(function, items.iter().product(), shared);
             self.kernels[number].cost.needs = needs;
         }
         if let Some(span) = span {
@@ -617,7 +713,7 @@ impl Offload {
                 self.wait(doing)?;
             }
         }
-        Ok(())
+        self.ran(doing, number, items)
     }
 
     /// What the program does where it accesses memory.

@@ -59,6 +59,7 @@ static NAMES: Names = Names {
     launch: c"clEnqueueNDRangeKernel",
     event: c"clEnqueueMarkerWithWaitList",
     record: c"clEnqueueMarkerWithWaitList",
+    set_function_attribute: c"",
     occupancy: c"",
     elapsed: c"clGetEventProfilingInfo",
     error_name: c"",
@@ -73,6 +74,8 @@ static ATTRIBUTES: Attributes = Attributes {
     items_of_function: 0,
     registers_of_function: Attributes::NOTHING,
     items_at_once: Attributes::NOTHING,
+    shared: Attributes::NOTHING,
+    shared_of_function: Attributes::NOTHING,
 };
 
 const LOG: c_int = 1;
@@ -220,6 +223,7 @@ unsafe fn functions(library: Opened, _: &Names) -> Functions {
         launch: Some(launch),
         event: Some(event),
         record: Some(record),
+        set_function_attribute: None,
         occupancy: None,
         elapsed: Some(elapsed),
         error_name: None,

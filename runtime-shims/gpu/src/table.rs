@@ -88,6 +88,8 @@ table! {
     parameters(function: Handle, count: c_uint, parameters: *const DeviceParameter);
     /// One of its numbers.
     function_attribute(value: *mut c_int, which: c_int, function: Handle);
+    /// Changes one of its numbers.
+    set_function_attribute(function: Handle, which: c_int, value: c_int);
     /// How many blocks of so many work items a processor of the device runs at the same time; more shared memory.
     occupancy(blocks: *mut c_int, function: Handle, items: c_int, shared: usize);
     /// Queues it: blocks, work items of a block, bytes of shared memory, stream, addresses of arguments, nothing.
@@ -142,6 +144,10 @@ pub struct Attributes {
     pub registers_of_function: c_int,
     /// Work items that a processor of the device runs at the same time.
     pub items_at_once: c_int,
+    /// Bytes of memory that a block can be given, in all.
+    pub shared: c_int,
+    /// Of a function: those that it may be given, which can be changed.
+    pub shared_of_function: c_int,
 }
 
 impl Attributes {

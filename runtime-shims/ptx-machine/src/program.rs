@@ -326,6 +326,8 @@ pub enum Callee {
     Register(Register),
     /// Prints.
     Print,
+    /// Says that an assertion does not hold.
+    Assert,
 }
 
 /// What an instruction does.
@@ -549,6 +551,8 @@ pub enum What {
         to: Register,
     },
     Fence,
+    /// Others run before these lanes go on.
+    Sleep,
     Nothing,
 }
 

@@ -22,6 +22,8 @@ pub struct Finding {
 pub mod codes {
     /// An address that is not allowed.
     pub const ILLEGAL_ADDRESS: i32 = 700;
+    /// An assertion does not hold.
+    pub const ASSERT: i32 = 710;
     /// One that is no multiple of what it has to be.
     pub const MISALIGNED: i32 = 716;
     /// Anything else.

@@ -81,6 +81,8 @@ pub struct Warp {
     copies: Vec<Vec<Vec<access::Copy>>>,
     /// Atomic accesses that the lanes which run may make before others run.
     patience: u32,
+    /// Whether lanes wait for other warps.
+    sleeps: bool,
     /// Those who came to a barrier and are not told yet.
     pub arrivals: Vec<Arrival>,
 }
@@ -153,6 +155,7 @@ impl Warp {
             fenced: 0,
             copies: vec![vec![Vec::new()]; LANES],
             patience: PATIENCE,
+            sleeps: false,
             arrivals: Vec::new(),
         };
         let all = warp.with(State::Running);
@@ -237,7 +240,8 @@ impl Warp {
     /// Runs until all lanes wait or have ended, or for a while.
     pub fn run(&mut self, surroundings: &mut Surroundings) -> Result<()> {
         let mut left = SLICE;
-        while left > 0 && self.is_runnable() {
+        self.sleeps = false;
+        while left > 0 && self.is_runnable() && !self.sleeps {
             let is_fair = self.patience == 0;
             if is_fair {
                 self.patience = PATIENCE;
@@ -300,7 +304,7 @@ impl Warp {
                             && (self.at[lane], self.base[lane]) == next
                     });
                 let may_go_on = others == 0 || (out_of_turn > 0 && self.patience > 0);
-                if is_one && may_go_on && *left > 0 {
+                if is_one && may_go_on && *left > 0 && !self.sleeps {
                     out_of_turn = out_of_turn.saturating_sub(1);
                     (group.at, group.base) = next;
                     continue;
@@ -426,6 +430,14 @@ impl Warp {
                 return Ok(false);
             }
             What::Fence => self.fenced |= group.lanes,
+            What::Sleep => {
+                self.patience = 0;
+                self.sleeps = true;
+                for lane in lanes_of(group.lanes) {
+                    self.at[lane] = group.at + 1;
+                }
+                return Ok(false);
+            }
             What::Nothing => {}
             What::WarpBarrier { .. }
             | What::Shuffle { .. }
@@ -478,6 +490,7 @@ impl Warp {
                 self.print(arguments, results, group, surroundings)?;
                 return Ok(true);
             }
+            Callee::Assert => return self.assert(arguments, group, surroundings),
             Callee::Function(index) => index,
             Callee::Register(register) => {
                 let operand = crate::program::Operand::Register(register);

@@ -400,6 +400,18 @@ fn is_same<'m>(one: Value<'m>, other: Value<'m>) -> bool {
             .all(|(a, b)| is_same(a, b))
 }
 
+impl<'m> Plan<'m> {
+    /// What is to be under the lock, as where it begins and where it ends: who asks sees to that.
+    pub(in crate::lower) fn take_locked(&mut self) -> Vec<(Call<'m>, Vec<Call<'m>>)> {
+        if !std::mem::take(&mut self.locks) {
+            return Vec::new();
+        }
+        let all = std::mem::take(&mut self.atomics).into_iter();
+        let locked = all.filter(|one| !matches!(one.form, Form::Own));
+        locked.map(|one| (one.begin, one.ends)).collect()
+    }
+}
+
 /// Does it. The marking calls are still there.
 pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) {
     for one in &plan.atomics {

@@ -6,13 +6,20 @@
 //! What each work item has for itself are variables of the kernel's, and what a block shares are variables in memory of the
 //! block's own.
 
+pub mod given;
 mod host;
+mod lock;
+mod rounds;
+mod shared;
 
 pub use host::launch;
+pub use shared::bytes as shared_bytes;
+
+use std::collections::{HashMap, HashSet};
 
 use okl_abi::gpu::parameter;
 
-use super::asked::{self, meet, number};
+use super::asked::{self, meet};
 use super::compile::{Failed, entry_name, failed};
 use super::launch::{Kernel, Parameter};
 use super::reach::{self, Variables};
@@ -20,10 +27,9 @@ use super::shape::{Shape, Wrong, followers};
 use super::target::GpuTarget;
 use crate::analysis::meeting::is_barrier;
 use crate::analysis::variables::is_harmless;
-use crate::ir::{Counter, LocalKind, ParallelLoop};
+use crate::ir::{Counter, ParallelLoop};
 use crate::llvm::{
-    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Linkage, Module, Opcode,
-    Type, Value,
+    Block, Builder, Call, Function, Instruction, Linkage, Module, Opcode, Type, Value,
 };
 use crate::lower::cpu::atomics;
 use crate::lower::cpu::counted::{Copies, Counted};
@@ -31,6 +37,10 @@ use crate::lower::cpu::threads;
 use crate::lower::cpu::threads::area::{Area, Is, Variable};
 use crate::marks::FEW_ITERATIONS;
 use crate::recognise;
+use given::Given;
+
+/// So many blocks each device has in each direction.
+const FEW_BLOCKS: i64 = 65_535;
 
 /// A loop over blocks that may go to a device, as far as can be seen in the module.
 pub struct Candidate<'a, 'm> {
@@ -56,7 +66,7 @@ pub struct Nest<'m> {
 }
 
 /// A value that is passed.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Passed {
     /// What a stack variable has: of those at the beginning of the function, the one of a number.
     Variable(usize),
@@ -68,6 +78,14 @@ pub enum Passed {
     First(usize),
     /// Its step.
     Step(usize),
+    /// The address of a variable of the program's.
+    Global(String),
+    /// The lock of all kernels.
+    Lock,
+    /// Where it is noted that a block has too few work items.
+    Lacks,
+    /// The number of the first block in a direction, of 32 bits.
+    FirstBlock(usize),
 }
 
 impl<'a, 'm> Candidate<'a, 'm> {
@@ -80,7 +98,8 @@ impl<'a, 'm> Candidate<'a, 'm> {
     ) -> Result<Self, Wrong<'m>> {
         let grid = threads::grid(one).map_err(|why| (one.site.instruction(), why))?;
         let shape = Shape::of(module, one, &grid, targets)?;
-        reach::check(module, &shape.code, Variables::Constants)?;
+        reach::check(module, &shape.code, Variables::Given)?;
+        reach::check_for(&shape.code, targets)?;
         Ok(Self {
             number,
             one,
@@ -120,6 +139,18 @@ pub fn outline_all(
             function.remove_unreachable_blocks();
         }
     }
+    let kernels = candidates.iter().map(|one| {
+        let name = one.grid[0].decides.function().name();
+        device.function(&name)
+    });
+    let Some(kernels) = kernels.collect::<Option<Vec<_>>>() else {
+        return failed(None, "its copy is not what it was");
+    };
+    // Code that becomes a part of them brings variables along, which the host knows nothing of.
+    let variables: HashMap<_, _> = kernels.iter().map(|one| (*one, variables(*one))).collect();
+    if let Err((which, why)) = given::gather(device, &kernels) {
+        return failed(Some(which), &why);
+    }
     let found = recognise::recognise_blocks(device);
     let loops: Vec<_> = found
         .loops
@@ -146,33 +177,53 @@ pub fn outline_all(
         let area = Area::of(&grid[0]);
         match area.variables() {
             Ok(used) => stacks.push(Stack {
-                all: variables(area.kernel),
+                all: variables[&area.kernel].clone(),
                 used,
                 area,
             }),
             Err(why) => return failed(Some(which), &why),
         }
     }
-    for (number, (one, ..)) in shapes.iter().enumerate() {
-        share(device, one, number, target);
-    }
-    let is_locked = |marker: &Call<'_>| atomics::needs_lock(device, *marker);
-    for marker in found.markers.iter().filter(|one| is_locked(one)) {
-        let function = marker.instruction().function();
-        let mut all = shapes.iter();
-        if let Some(which) = all.position(|(_, grid, _)| grid[0].decides.function() == function) {
-            let why = "its @atomic code is more than one update of one object";
-            return failed(Some(which), why);
-        }
-    }
-    // Code that needs a lock is of kernels that stay on the processor.
-    let markers: Vec<_> = found
+    let shared = shapes
+        .iter()
+        .enumerate()
+        .map(|(number, (one, ..))| shared::share(device, one, number, target));
+    let shared: Vec<_> = shared.collect();
+    let which = |marker: &Call<'_>| {
+        let block = marker.instruction().block();
+        shapes
+            .iter()
+            .position(|(_, _, shape)| shape.code.contains(&block))
+    };
+    let needs = found
         .markers
         .iter()
-        .copied()
-        .filter(|one| !is_locked(one))
-        .collect();
-    let plan = atomics::check(device, &markers, &mut Vec::new());
+        .filter(|one| atomics::needs_lock(device, **one));
+    let has_lock: HashSet<_> = needs.filter_map(which).collect();
+    // Kernels run one after the other, so each has the lock for all its atomic code, or for none. What is in no kernel stays
+    // on the processor.
+    let (mut locked, mut plain) = (Vec::new(), Vec::new());
+    for marker in &found.markers {
+        match which(marker) {
+            Some(which) if has_lock.contains(&which) => locked.push(*marker),
+            Some(_) => plain.push(*marker),
+            None if kernels.contains(&marker.instruction().function()) => {}
+            None if atomics::needs_lock(device, *marker) => {}
+            None => plain.push(*marker),
+        }
+    }
+    let sections = atomics::check(device, &locked, &mut Vec::new()).take_locked();
+    let sections = sections
+        .into_iter()
+        .filter_map(|section| Some((which(&section.0)?, section)));
+    let sections: Vec<_> = sections.collect();
+    let plan = atomics::check(device, &plain, &mut Vec::new());
+    for (which, section) in sections {
+        let items = shapes[which].2.constant_items();
+        if let Err(why) = lock::lock(device, &section, items, target) {
+            return failed(Some(which), &why);
+        }
+    }
     atomics::emit(device, &plan);
     let has_atomics = |shape: &Shape<'_>| {
         let code = shape.code.iter().flat_map(|block| block.instructions());
@@ -194,7 +245,10 @@ pub fn outline_all(
     };
     let is_plain: Vec<_> = shapes
         .iter()
-        .map(|(_, grid, shape)| !has_atomics(shape) && !has_barriers(shape, grid))
+        .enumerate()
+        .map(|(number, (_, grid, shape))| {
+            !has_lock.contains(&number) && !has_atomics(shape) && !has_barriers(shape, grid)
+        })
         .collect();
     for marker in &found.markers {
         if is_barrier(marker.instruction()) {
@@ -202,37 +256,19 @@ pub fn outline_all(
         }
         marker.take_out(device);
     }
-    let mut kernels = Vec::new();
+    let mut made = Vec::new();
     for (number, ((_, grid, shape), is_plain)) in shapes.iter().zip(is_plain).enumerate() {
         let stack = &stacks[number];
         let name = candidates[number].number;
         match outline(device, grid, shape, stack, name, is_plain, target) {
-            Ok(kernel) => kernels.push(kernel),
+            Ok((kernel, passed)) => {
+                let shared = shared[number];
+                made.push((Kernel { shared, ..kernel }, passed));
+            }
             Err(why) => return failed(Some(number), &why),
         }
     }
-    Ok(kernels)
-}
-
-/// Has what the work items of a block share lie in memory of the block's own.
-fn share<'d>(device: &'d Module, one: &ParallelLoop<'d>, number: usize, target: &GpuTarget) {
-    const ALIGNMENT: u32 = 16;
-    let region = one.region().expect("a loop over blocks");
-    let shared = region.locals.iter();
-    for local in shared.filter(|one| one.kind == LocalKind::Shared) {
-        let variable = local.variable;
-        let ty = variable.allocated_type().expect("a stack variable");
-        let name = format!("okl_shared_{number}");
-        let align = variable.stack_alignment().max(ALIGNMENT);
-        let instead = device.add_in_space(&name, ty, target.shared_space, align);
-        for user in variable.instruction_users() {
-            let call = user.as_call().map(|call| call.callee_name());
-            if call.is_some_and(|name| name.starts_with("llvm.lifetime.")) {
-                user.erase();
-            }
-        }
-        variable.replace_all_uses_with(instead);
-    }
+    Ok(made)
 }
 
 /// The value that an iterator has in an iteration of a number.
@@ -249,39 +285,6 @@ fn iterator<'d>(
     };
     let ty = counted.variable.allocated_type();
     builder.int_cast(value, ty.expect("a stack variable"))
-}
-
-/// Has a loop over work items run once, at the number of the work item, if there is an iteration of that number. `missing`
-/// are the directions that it has no loop of: there, only the first work item runs it.
-fn run_once<'d>(
-    device: &'d Module,
-    counter: &Counter<'d>,
-    missing: &[usize],
-    items: Option<[i64; 3]>,
-    target: &GpuTarget,
-) {
-    let known = counter.blocks.iter().copied().collect();
-    let mut copies = Copies::before(device, counter.begins, known);
-    let counted = copies.counted(device, counter);
-    let builder = copies.builder;
-    let number = |axis: usize| number(&builder, &target.item, axis, items.map(|all| all[axis]));
-    let own = number(counter.axis);
-    let value = iterator(&builder, counter, &counted, own);
-    counter.begins.set_operand(0, value);
-    let less = Comparison::Integer(IntPredicate::LLVMIntSLT);
-    let mut is_there = builder.ask(less, own, counted.count);
-    for &axis in missing {
-        let other = number(axis);
-        let is_first = builder.compare(other, device.const_i64(0), false);
-        is_there = builder.and(is_there, is_first);
-    }
-    let [body, header] = [counter.body, counter.decides.block()];
-    counter.decides.always_branch(device, true);
-    let end = counter.decides;
-    let goes_first = end.block().successors().first() == Some(&body);
-    assert!(goes_first, "the body comes first");
-    end.set_branch_condition(is_there);
-    counter.steps.block().turn(header, counter.exit);
 }
 
 /// The stack variables of a function.
@@ -320,11 +323,10 @@ fn outline<'d>(
         let first = nest.exit.first_insertion_point().expect("a complete block");
         meet(&Builder::before(device, first), target);
     }
+    let mut given = Given::to(device, function);
     for counter in &shape.inner {
-        let mut leaves = shape.missing.iter();
-        let leaf = leaves.find(|(one, _)| one.decides == counter.decides);
-        let missing = leaf.map_or(&[][..], |(_, axes)| axes);
-        run_once(device, counter, missing, shape.constant_items(), target);
+        let mut lacks = || given.value(Passed::Lacks);
+        rounds::run(device, counter, shape, target, &mut lacks);
     }
     // In front of the loop what it begins with, and behind that the block.
     let like = outermost.begins;
@@ -336,6 +338,11 @@ fn outline<'d>(
     let builder = Builder::at_end_like(device, start, like);
     for (counter, counted) in grid.iter().zip(&counted) {
         let own = asked::number(&builder, &target.block, counter.axis, None);
+        let is_few = counted.count.as_constant_int();
+        let is_few = is_few.is_some_and(|count| count <= FEW_BLOCKS);
+        let first =
+            (counter.axis > 0 && !is_few).then(|| given.value(Passed::FirstBlock(counter.axis)));
+        let own = rounds::plus(&builder, own, first);
         let value = match counted.variable.has_note(FEW_ITERATIONS) {
             true => {
                 let [own, step] =
@@ -368,6 +375,8 @@ fn outline<'d>(
         }
         at += 1;
     }
+    let all: Vec<_> = code.iter().flat_map(|block| block.instructions()).collect();
+    given.replace(&all);
     let body = Block::extract(&code, "device").ok_or("LLVM cannot make a function of it")?;
     let call = body.users().first().and_then(|user| user.as_call());
     let call = call.expect("it is called once");
@@ -382,9 +391,13 @@ fn outline<'d>(
     let mut types = Vec::new();
     let mut places = Vec::new();
     for argument in call.arguments() {
-        let place = place(argument, function, &stack.all, &counted, &is_read);
+        let place = match given.passed(argument) {
+            Some(passed) => Some(Place::Passed(passed.clone(), argument.ty(), 1)),
+            None => place(argument, function, &stack.all, &counted, &is_read),
+        };
         let place = place.ok_or("it uses a value from in front of it that is in no variable")?;
-        if let Place::Passed(value, ty, _) = place {
+        if let Place::Passed(value, ty, _) = &place {
+            let ty = *ty;
             let is_address = ty.is_pointer();
             if !is_address && ty.has_pointers() {
                 return Err("it gets an object with pointers in it".to_string());
@@ -398,7 +411,12 @@ fn outline<'d>(
                 },
                 _ => ty,
             });
-            all_passed.push(value);
+            all_passed.push(value.clone());
+            if given.passed(argument).is_some() {
+                parameters.push(given::parameter(device, value, ty));
+                places.push(place);
+                continue;
+            }
             let size = match value {
                 Passed::Few(_) => 4,
                 _ => device.size_of(ty) as i64,
@@ -433,12 +451,16 @@ fn outline<'d>(
     let mut arguments = Vec::new();
     for place in &places {
         let variable = |ty: Type<'d>| builder.alloca(ty, device.align_of(ty));
-        arguments.push(match *place {
-            Place::Own(ty, align) => builder.alloca(ty, align),
+        arguments.push(match place {
+            Place::Own(ty, align) => builder.alloca(*ty, *align),
             Place::Passed(value, ty, align) => {
+                let (ty, align) = (*ty, *align);
                 let (at, parameter) = passed.next().expect("one for each");
                 match value {
-                    Passed::First(_) | Passed::Step(_) => parameter,
+                    Passed::First(_) | Passed::Step(_) | Passed::FirstBlock(_) => parameter,
+                    Passed::Global(_) | Passed::Lock | Passed::Lacks => {
+                        builder.cast(Opcode::LLVMAddrSpaceCast, parameter, ty)
+                    }
                     Passed::Few(_) => {
                         let variable = variable(ty);
                         builder.store(builder.int_cast(parameter, ty), variable);
@@ -484,12 +506,13 @@ fn outline<'d>(
         entry,
         parameters,
         items: shape.constant_items(),
+        ..Kernel::default()
     };
     Ok((kernel, all_passed))
 }
 
 /// What a parameter of the outlined code gets.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 enum Place<'d> {
     /// The address of a variable of the kernel's own.
     Own(Type<'d>, u32),

@@ -10,7 +10,7 @@ use okl_abi::gpu::parameter;
 
 use super::launch::Kernel;
 use super::target::{Bound, Code, GpuTarget};
-use super::{link, math, reach};
+use super::{link, math, print, reach};
 use crate::analysis::variables::is_harmless;
 use crate::diagnostic::user_name;
 use crate::llvm::{
@@ -59,6 +59,15 @@ pub fn build<H>(
     let mut device = copy(module, &machine);
     let mut outlined = outline(&device)?;
     add_negated(&device);
+    if target.prints
+        && let Err(why) = print::rename(&device)
+    {
+        return failed(None, &why);
+    }
+    for (kernel, _) in &mut outlined {
+        let function = device.function(&kernel.entry).expect("it was just made");
+        kernel.prints = print::prints(function);
+    }
     let mut kernels: Vec<_> = outlined.iter_mut().map(|(kernel, _)| kernel).collect();
     device.forget_processor();
     for kernel in &kernels {

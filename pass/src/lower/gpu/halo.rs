@@ -106,5 +106,6 @@ pub fn described() -> Kernel {
         entry: ENTRY.to_string(),
         parameters,
         items: Some([BLOCK, 1, 1]),
+        ..Kernel::default()
     }
 }

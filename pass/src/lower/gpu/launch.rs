@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use okl_abi::gpu::{DeviceKernel, DeviceParameter, Image as Record, parameter};
+use okl_abi::gpu::{DeviceKernel, DeviceParameter, Image as Record, does, parameter};
 
 use super::{Host, Image, Plan, blocks, halo, range, sets};
 use crate::diagnostic::{Site, user_name};
@@ -12,6 +12,7 @@ use crate::llvm::{Call, Global, Linkage, Module, Value};
 use crate::marks::LOWERED_KERNEL;
 
 /// What the host knows of a kernel.
+#[derive(Default)]
 pub struct Kernel {
     /// Its name in the code.
     pub entry: String,
@@ -19,6 +20,10 @@ pub struct Kernel {
     pub parameters: Vec<Parameter>,
     /// The work items of a block in each direction, where they are known.
     pub items: Option<[i64; 3]>,
+    /// Bytes that a block shares and is given when it is launched.
+    pub shared: u64,
+    /// Whether it writes to the standard output.
+    pub prints: bool,
 }
 
 /// What is passed to a kernel.
@@ -44,6 +49,8 @@ impl Kernel {
         for (one, other) in self.parameters.iter_mut().zip(&other.parameters) {
             one.kind |= other.kind & ACCESSES;
         }
+        self.shared = self.shared.max(other.shared);
+        self.prints |= other.prints;
         is_same
     }
 }
@@ -159,6 +166,8 @@ fn record<'m>(
         entry,
         parameters,
         items,
+        shared,
+        prints,
     } = kernel;
     let rows = parameters.iter().map(|one| {
         let fields = DeviceParameter::NAMES.iter().map(|&field| match field {
@@ -178,6 +187,8 @@ fn record<'m>(
         "parameters" => rows,
         "parameter_count" => module.const_i64(parameters.len() as i64),
         "most_items" => module.const_i64(items.map_or(0, |items| items.iter().product())),
+        "shared" => module.const_i64(*shared as i64),
+        "does" => module.const_i64(if *prints { does::PRINTS } else { 0 }),
         "state" => module.const_i64(0),
         other => unreachable!("a kernel of a device has no {other}"),
     });

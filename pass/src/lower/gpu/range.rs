@@ -551,6 +551,7 @@ fn kernel<'d>(
             1,
             1,
         ]),
+        ..Kernel::default()
     };
     Ok((kernel, all))
 }

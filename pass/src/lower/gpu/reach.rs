@@ -2,13 +2,12 @@
 
 use std::collections::HashSet;
 
-use super::math;
 use super::shape::{Wrong, followers};
 use super::target::GpuTarget;
+use super::{math, print};
 use crate::analysis::variables::is_harmless;
 use crate::diagnostic::user_name;
 use crate::llvm::{Block, Call, Function, Instruction, Intrinsic, Module, Opcode, Type, Value};
-use crate::lower::cpu::atomics;
 use crate::marks::is_okl_marker;
 
 /// Intrinsics that LLVM has code for on each device.
@@ -92,6 +91,8 @@ pub enum Variables {
     Constants,
     /// Whoever makes the kernel has their values passed.
     Passed,
+    /// The same of their addresses, but where each thread has one.
+    Given,
 }
 
 /// Checks that nothing that work items run, and the functions that it calls, is beyond a device.
@@ -100,11 +101,37 @@ pub fn check<'m>(
     code: &[Block<'m>],
     variables: Variables,
 ) -> Result<(), Wrong<'m>> {
+    check_each(code, &mut |one| instruction(module, one, variables))
+}
+
+/// Checks that each kind of device has what only some have: functions that print.
+pub fn check_for<'m>(code: &[Block<'m>], targets: &[&'static GpuTarget]) -> Result<(), Wrong<'m>> {
+    let Some(target) = targets.iter().find(|one| !one.prints) else {
+        return Ok(());
+    };
+    check_each(code, &mut |one| {
+        let callee = one.as_call().and_then(|call| call.callee_function());
+        match callee.filter(|callee| callee.is_declaration() && print::is_known(&callee.name())) {
+            Some(callee) => Err(format!(
+                "it calls {}, which {} cannot do",
+                user_name(callee),
+                target.words
+            )),
+            None => Ok(()),
+        }
+    })
+}
+
+/// Checks each instruction that work items run, and that functions have which they call.
+fn check_each<'m>(
+    code: &[Block<'m>],
+    one_is_right: &mut dyn FnMut(Instruction<'m>) -> Result<(), String>,
+) -> Result<(), Wrong<'m>> {
     let mut functions = HashSet::new();
     let mut rest = vec![code.to_vec()];
     while let Some(blocks) = rest.pop() {
         for one in blocks.iter().flat_map(|block| block.instructions()) {
-            instruction(module, one, variables).map_err(|why| (one, why))?;
+            one_is_right(one).map_err(|why| (one, why))?;
             let callee = one.as_call().and_then(|call| call.callee_function());
             let callee = callee.filter(|callee| !callee.is_declaration());
             if let Some(callee) = callee.filter(|callee| functions.insert(*callee)) {
@@ -145,7 +172,7 @@ pub fn instruction<'m>(
     let code = "it has code that only its processor has";
     match one.opcode() {
         Opcode::LLVMCall | Opcode::LLVMInvoke => {
-            call(module, one.as_call().expect("it is one"))?;
+            call(one.as_call().expect("it is one"), variables)?;
         }
         Opcode::LLVMAlloca if one.operand(0).as_constant_int().is_none() => {
             return Err(
@@ -167,8 +194,8 @@ pub fn instruction<'m>(
         } else if value.is_composite_constant() {
             rest.extend(value.operands());
         }
-        if variables == Variables::Constants {
-            variable(value)?;
+        if variables != Variables::Passed {
+            variable(value, variables == Variables::Given)?;
         }
         let is_called = one.as_call().is_some_and(|call| call.callee() == value);
         if value.as_function().is_some() && !is_called {
@@ -178,7 +205,7 @@ pub fn instruction<'m>(
     Ok(())
 }
 
-fn variable(value: Value<'_>) -> Result<(), String> {
+fn variable(value: Value<'_>, is_given: bool) -> Result<(), String> {
     let Some(global) = value.as_global() else {
         return Ok(());
     };
@@ -187,7 +214,7 @@ fn variable(value: Value<'_>) -> Result<(), String> {
         return Err(format!("it uses {name}, of which each thread has one"));
     }
     let is_table = global.is_readonly() && !global.is_declaration() && !value.is_interposable();
-    match is_table {
+    match is_table || is_given {
         true => Ok(()),
         false => Err(format!(
             "it uses {name}, a variable outside of the kernel that is no constant of this file: pass it as an argument"
@@ -225,7 +252,7 @@ fn has_no_code(module: &Module, one: Instruction<'_>) -> Option<&'static str> {
 /// Bytes that devices access at once.
 const LARGEST_ATOMIC: u64 = 8;
 
-fn call(module: &Module, call: Call<'_>) -> Result<(), String> {
+fn call(call: Call<'_>, variables: Variables) -> Result<(), String> {
     if call.callee().as_inline_assembly().is_some() {
         return Err("it has inline assembly".to_string());
     }
@@ -249,12 +276,10 @@ fn call(module: &Module, call: Call<'_>) -> Result<(), String> {
     };
     let name = callee.name();
     if is_okl_marker(&name) {
-        return match atomics::needs_lock(module, call) {
-            true => Err("its @atomic code is more than one update of one object".to_string()),
-            false => Ok(()),
-        };
+        return Ok(());
     }
-    match callee.is_declaration() && math::of_function(callee).is_none() {
+    let prints = variables == Variables::Given && print::is_known(&name);
+    match callee.is_declaration() && math::of_function(callee).is_none() && !prints {
         true => Err(format!(
             "it calls {}, of which this file has no code",
             user_name(callee)

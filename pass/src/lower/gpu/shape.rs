@@ -1,8 +1,11 @@
 //! How many blocks and work items a kernel has, and what of its code which of them run.
 //!
-//! Guarantee: how often a loop over work items runs is known in front of all blocks, or it is a constant number or none. What
+//! Guarantee: how often a loop over work items runs is known in front of all blocks, or it is a constant number or none, or
+//! its iterations are dealt out by the work items themselves ([`dealt`]). What
 //! stands between loops over work items, and each of them runs, nobody else sees; where it reads what they may write, they
 //! wait for each other before they go on.
+
+pub mod dealt;
 
 use std::collections::HashSet;
 
@@ -14,6 +17,7 @@ use crate::llvm::{Block, Function, Instruction, Module, Opcode, Value};
 use crate::lower::cpu::counted::compares_whole;
 use crate::lower::cpu::threads::area::Area;
 use crate::marks::is_okl_marker;
+use dealt::Dealt;
 
 /// What is wrong, and where.
 pub type Wrong<'m> = (Instruction<'m>, String);
@@ -24,6 +28,8 @@ pub enum Extent<'m> {
     Constant(i64),
     /// As is computed in front of all blocks.
     Computed(Counter<'m>),
+    /// That is found out when the loop begins; so often at most, where the program says that.
+    Unknown(Option<i64>),
 }
 
 /// The code of the blocks, and how many work items there are.
@@ -38,6 +44,10 @@ pub struct Shape<'m> {
     pub missing: Vec<(Counter<'m>, Vec<usize>)>,
     /// Of the loops of each direction.
     pub extents: [Vec<Extent<'m>>; 3],
+    /// How the iterations of each loop over work items are dealt out.
+    dealt: Vec<Dealt>,
+    /// Whether each of them has a constant number of iterations.
+    is_constant: Vec<bool>,
     /// Where all work items read, between their loops, what one of them may write in the next one: in these blocks.
     pub reads: Vec<Block<'m>>,
 }
@@ -63,6 +73,8 @@ impl<'m> Shape<'m> {
             outermost: Vec::new(),
             missing: Vec::new(),
             extents: [const { Vec::new() }; 3],
+            dealt: Vec::new(),
+            is_constant: Vec::new(),
             reads: Vec::new(),
         };
         let mut paths: Vec<Vec<Counter<'m>>> = Vec::new();
@@ -100,18 +112,17 @@ impl<'m> Shape<'m> {
                     None => {
                         let counting = &counter.counting;
                         let values = [counter.begins.operand(0), counting.end, counting.step];
-                        for value in values {
-                            let can = area.can_compute(value, true);
-                            can.map_err(|why| {
-                                let told = format!(
-                                    "how many work items a block has is not known in front of all blocks: {why}"
-                                );
-                                (nest.site.instruction(), told)
-                            })?;
+                        let is_known = values
+                            .into_iter()
+                            .all(|value| area.can_compute(value, true).is_ok());
+                        match is_known {
+                            true => Extent::Computed(counter.clone()),
+                            false => Extent::Unknown(extent.most),
                         }
-                        Extent::Computed(counter.clone())
                     }
                 };
+                let is_constant = matches!(of_it, Extent::Constant(_));
+                shape.is_constant.push(is_constant);
                 shape.extents[counter.axis].push(of_it);
                 shape.inner.push(counter.clone());
             }
@@ -133,10 +144,11 @@ impl<'m> Shape<'m> {
             let last = path.last().expect("it has a loop").clone();
             shape.missing.push((last, missing));
         }
+        shape.barriers_are_met()?;
+        shape.deal(region).map_err(|why| (site, why))?;
         for target in targets {
             shape.fits(module, one, target).map_err(|why| (site, why))?;
         }
-        shape.barriers_are_met()?;
         let shared: Vec<_> = region
             .locals
             .iter()
@@ -180,11 +192,7 @@ impl<'m> Shape<'m> {
                 ));
             }
         }
-        let region = one.region().expect("a loop over blocks");
-        let shared = region.locals.iter();
-        let shared = shared.filter(|one| one.kind == LocalKind::Shared);
-        let sizes = shared.filter_map(|one| Some(module.size_of(one.variable.allocated_type()?)));
-        let bytes = sizes.fold(0_u64, u64::saturating_add);
+        let bytes = super::blocks::shared_bytes(module, one);
         match bytes <= target.most_shared {
             true => Ok(()),
             false => Err(format!(
@@ -199,11 +207,12 @@ impl<'m> Shape<'m> {
         let are_equal = |extents: &Vec<Extent<'m>>| {
             let constants = extents.iter().map(|one| match one {
                 Extent::Constant(count) => Some(*count),
-                Extent::Computed(_) => None,
+                Extent::Computed(_) | Extent::Unknown(_) => None,
             });
             let constants: Option<Vec<_>> = constants.collect();
             let is_same = |all: Vec<i64>| all.iter().all(|one| *one == all[0]);
-            extents.len() <= 1 || constants.is_some_and(is_same)
+            let is_unknown = matches!(extents[..], [Extent::Unknown(_)]);
+            extents.len() <= 1 && !is_unknown || constants.is_some_and(is_same)
         };
         let is_missing = self.missing.iter().any(|(_, axes)| !axes.is_empty());
         if self.extents.iter().all(are_equal) && !is_missing {
@@ -246,6 +255,12 @@ impl<'m> Shape<'m> {
                 return Err((one, told.to_string()));
             }
             if may_read(one) {
+                let mut nests = self.outermost.iter();
+                if let Some(nest) = nests.find(|nest| nest.decides.block() == one.block()) {
+                    // How often it runs is found out in front of it.
+                    reads.push(nest.begins.block());
+                    continue;
+                }
                 reads.push(one.block());
                 let is_around = |nest: &Counter<'m>| nest.blocks.contains(&one.block());
                 if self.outermost.iter().any(is_around) {
@@ -393,7 +408,7 @@ fn is_private<'m>(
                 return false;
             };
             if callee.is_declaration() {
-                return super::math::is_known(&name);
+                return super::math::is_known(&name) || name == "__assert_fail";
             }
             // One that calls itself does what is looked at already.
             !above.insert(callee) || {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use okl_abi::gpu::form;
 
+use super::print;
 use crate::llvm::Processor;
 
 /// A kind of device.
@@ -42,6 +43,12 @@ pub struct GpuTarget {
     pub barrier: Barrier,
     /// What says how many work items a block has.
     pub bound: Bound,
+    /// Whether each work item goes on some time, whatever others of its block do.
+    pub goes_on: bool,
+    /// A function by which a work item lets others go on for some nanoseconds.
+    pub sleeps: Option<&'static str>,
+    /// Whether kernels may print, and assert.
+    pub prints: bool,
     /// What else is said of kernels.
     pub attributes: &'static [(&'static str, &'static str)],
     /// How objects are accessed at once.
@@ -62,6 +69,8 @@ pub struct GpuTarget {
     pub most_items: i64,
     /// Bytes that a block shares, at most.
     pub most_shared: u64,
+    /// The same of what its code says; what is more it is given when it is launched.
+    pub most_static: u64,
     /// Bytes that are passed to a kernel, at most.
     pub most_passed: i64,
     /// The file of libclc that has its mathematical functions; none where the driver has them, by the same names.
@@ -157,6 +166,9 @@ pub static CUDA: GpuTarget = GpuTarget {
         fences: None,
     },
     bound: Bound::Directions("nvvm.maxntid"),
+    goes_on: true,
+    sleeps: Some("llvm.nvvm.nanosleep"),
+    prints: true,
     attributes: &[],
     atomics: Atomics {
         scope: None,
@@ -171,7 +183,8 @@ pub static CUDA: GpuTarget = GpuTarget {
     flag: None,
     version: None,
     most_items: 1024,
-    most_shared: 48 << 10,
+    most_shared: 227 << 10,
+    most_static: 48 << 10,
     most_passed: 4 << 10,
     library: Some("nvptx64--.bc"),
     reflects: "nvvm-reflect,",
@@ -233,6 +246,9 @@ const fn amd(processor: &'static str) -> GpuTarget {
             fences: Some("workgroup"),
         },
         bound: Bound::Counts("amdgpu-flat-work-group-size"),
+        goes_on: false,
+        sleeps: None,
+        prints: false,
         attributes: &[("uniform-work-group-size", "true")],
         atomics: Atomics {
             scope: Some("agent"),
@@ -253,6 +269,7 @@ const fn amd(processor: &'static str) -> GpuTarget {
         version: None,
         most_items: 1024,
         most_shared: 64 << 10,
+        most_static: 64 << 10,
         most_passed: 4 << 10,
         library: Some("amdgcn-amd-amdhsa.bc"),
         reflects: "",
@@ -288,6 +305,9 @@ pub static SPIRV: GpuTarget = GpuTarget {
         fences: None,
     },
     bound: Bound::Nothing,
+    goes_on: false,
+    sleeps: None,
+    prints: false,
     // Tables that LLVM makes of `switch` would be in no space that is known here.
     attributes: &[("no-jump-tables", "true")],
     atomics: Atomics {
@@ -309,7 +329,8 @@ pub static SPIRV: GpuTarget = GpuTarget {
     flag: None,
     version: Some(("opencl.ocl.version", [2, 0])),
     most_items: 1024,
-    most_shared: 48 << 10,
+    most_shared: 64 << 10,
+    most_static: 64 << 10,
     most_passed: 1 << 10,
     library: None,
     reflects: "",
@@ -332,6 +353,10 @@ impl GpuTarget {
                 Asked::Intrinsics(all) => names.extend(all),
                 Asked::Function(name) => names.push(name),
             }
+        }
+        names.extend(self.sleeps);
+        if self.prints {
+            names.extend([print::PRINT, print::ASSERT]);
         }
         names
     }

@@ -287,6 +287,10 @@ functions! {
         *value = if which == 4 { 40 } else { 1024 };
         Ok(())
     };
+    set_function_attribute(function: Handle, which: c_int, value: c_int), true, |fake| {
+        assert_eq!(which, 8);
+        Ok(())
+    };
     occupancy(blocks: *mut c_int, function: Handle, items: c_int, shared: usize), true, |fake| {
         assert_eq!(shared, 0);
         *blocks = 768 / items;

@@ -44,6 +44,8 @@ fn described(name: &'static str, kinds: &[i64]) -> Described<'static> {
         images: vec![image(c"sm_70", PTX)].leak(),
         parameters: parameters.collect::<Vec<_>>().leak(),
         most_items: 0,
+        shared: 0,
+        does: 0,
         number: Box::leak(Box::new(AtomicI64::new(0))),
     }
 }

@@ -160,7 +160,7 @@ impl Decoder<'_> {
             "nanosleep" => {
                 let of = words.one_type()?;
                 self.value(operands, of)?;
-                (Class::Control, What::Nothing)
+                (Class::Control, What::Sleep)
             }
             "prefetch" | "prefetchu" => {
                 words.space();
@@ -567,6 +567,8 @@ impl Decoder<'_> {
                     Callee::Function(*index as u32)
                 } else if name == "vprintf" {
                     Callee::Print
+                } else if name == "__assertfail" {
+                    Callee::Assert
                 } else {
                     return wrong(line, format!("the function {name} is not defined"));
                 }

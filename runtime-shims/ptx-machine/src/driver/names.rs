@@ -50,7 +50,7 @@ pub fn attribute(attribute: c_int, settings: &Settings) -> Option<c_int> {
 }
 
 /// The name of an error and what it means.
-const ERRORS: [(Code, &CStr, &CStr); 21] = [
+const ERRORS: [(Code, &CStr, &CStr); 22] = [
     (0, c"CUDA_SUCCESS", c"no error"),
     (1, c"CUDA_ERROR_INVALID_VALUE", c"invalid argument"),
     (2, c"CUDA_ERROR_OUT_OF_MEMORY", c"out of memory"),
@@ -108,6 +108,7 @@ const ERRORS: [(Code, &CStr, &CStr); 21] = [
         c"CUDA_ERROR_LAUNCH_TIMEOUT",
         c"the launch timed out and was terminated",
     ),
+    (710, c"CUDA_ERROR_ASSERT", c"device-side assert triggered"),
     (716, c"CUDA_ERROR_MISALIGNED_ADDRESS", c"misaligned address"),
     (
         719,

@@ -1,10 +1,39 @@
-//! `vprintf`: the text of a format and the arguments behind a pointer, thread by thread.
+//! `vprintf`: the text of a format and the arguments behind a pointer, thread by thread; `__assertfail`.
 
 use super::{Group, Result, Warp, lanes_of};
 use crate::program::Slot;
-use crate::surroundings::Surroundings;
+use crate::surroundings::{Surroundings, codes};
 
 impl Warp {
+    /// Ends the launch for the first lane: what does not hold, and where that is said.
+    pub(super) fn assert(
+        &mut self,
+        arguments: &[Slot],
+        group: Group,
+        surroundings: &mut Surroundings,
+    ) -> Result<bool> {
+        let [what, file, line, ..] = arguments else {
+            return group.failed("__assertfail has a text, a file and a line");
+        };
+        let lane = group.lanes.trailing_zeros() as usize;
+        let word = |slot: &Slot, bytes: usize| {
+            let at = (self.frame[lane] + slot.offset) as usize;
+            let mut word = [0; 8];
+            word[..bytes].copy_from_slice(&self.locals[lane].data[at..at + bytes]);
+            u64::from_le_bytes(word)
+        };
+        let (what, file, line) = (word(what, 8), word(file, 8), word(line, 4));
+        let what = self.text(what, lane, group, surroundings)?;
+        let file = self.text(file, lane, group, surroundings)?;
+        let [what, file] = [&what, &file].map(|text| String::from_utf8_lossy(text));
+        let thread = surroundings.named(self.first_thread(1 << lane));
+        let block = surroundings.block_named();
+        group.wrong(
+            codes::ASSERT,
+            format!("{thread} of {block} finds that `{what}` does not hold ({file}:{line})"),
+        )
+    }
+
     /// Prints for each lane, and returns how many arguments there were.
     pub(super) fn print(
         &mut self,
@@ -49,6 +78,15 @@ impl Warp {
                 if kind == b'%' {
                     out.push(b'%');
                     continue;
+                }
+                // A width or a precision may be an argument, too.
+                while let Some(at) = spec.iter().position(|byte| *byte == b'*') {
+                    next = next.next_multiple_of(4);
+                    let given = self.generic(next, 4, lane, group, surroundings, &mut hint)?;
+                    next += 4;
+                    count += 1;
+                    let given = (given as u32 as i32).to_string();
+                    spec.splice(at..=at, given.into_bytes());
                 }
                 let is_long = spec.iter().any(|byte| b"ljzt".contains(byte));
                 let is_wide = is_long || b"eEfFgGaAsp".contains(&kind);

@@ -28,6 +28,7 @@ pub fn launch<'m>(module: &'m Module, nest: &Nest<'m>, record: Global<'m>, has_c
             let counts = extents.iter().map(|one| match one {
                 Extent::Constant(count) => module.const_i64(*count),
                 Extent::Computed(counter) => copies.counted(module, counter).count,
+                Extent::Unknown(_) => unreachable!("a number has been chosen"),
             });
             counts.collect::<Vec<_>>()
         })
@@ -73,10 +74,10 @@ pub fn launch<'m>(module: &'m Module, nest: &Nest<'m>, record: Global<'m>, has_c
     let count = nest.passed.len().max(1) as u64;
     let arguments = entry.alloca(module.array(module.pointer(), count), 8);
     for (at, one) in nest.passed.iter().enumerate() {
-        let value = passed(nest, *one, &counted, &entry, &builder);
+        let value = passed(nest, one, &counted, &entry, &builder);
         builder.store(value, builder.offset(arguments, 8 * at as i64));
     }
-    let launch = declare(module, &f::okl_gpu_launch_v2);
+    let launch = declare(module, &f::okl_gpu_launch_v3);
     let may = module.const_i32(i32::from(has_cpu));
     let ran = builder.call(launch, &[*record, blocks, items, arguments, may]);
     match has_cpu {
@@ -91,7 +92,7 @@ pub fn launch<'m>(module: &'m Module, nest: &Nest<'m>, record: Global<'m>, has_c
 /// The address of a copy of what is passed: what the kernel has stays its own for those that optimise it.
 fn passed<'m>(
     nest: &Nest<'m>,
-    what: Passed,
+    what: &Passed,
     counted: &[Counted<'m>],
     entry: &Builder<'m>,
     builder: &Builder<'m>,
@@ -103,9 +104,14 @@ fn passed<'m>(
         builder.store(value, copy);
         copy
     };
-    let (address, ty) = match what {
+    let (address, ty) = match *what {
         Passed::First(at) => return keep(counted[at].first),
         Passed::Step(at) => return keep(counted[at].step),
+        Passed::Global(ref name) => {
+            let variable = module.global(name).expect("the device's code is a copy");
+            return keep(*variable);
+        }
+        Passed::Lock | Passed::Lacks | Passed::FirstBlock(_) => return module.pointer().zero(),
         Passed::Few(at) => {
             let value = builder.load(module.int(64), *variables[at]);
             return keep(builder.int_cast(value, module.int(32)));

@@ -126,7 +126,7 @@ pub fn launch<'m>(module: &'m Module, fork: &Fork<'m>, record: Global<'m>, has_c
     }
     let may = module.const_i32(i32::from(has_cpu));
     let called = [*record, sizes, items, arguments, may];
-    let ran = builder.call(declare(module, &f::okl_gpu_launch_v2), &called);
+    let ran = builder.call(declare(module, &f::okl_gpu_launch_v3), &called);
     let is_done = builder.compare(ran, module.const_i32(0), true);
     let Some((combined, results)) = does.combined.as_ref().zip(results) else {
         builder.go_if(is_done, behind, threads);
