@@ -124,6 +124,8 @@ impl<'m> Lowering<'m> {
         };
         let written = recognise::prepare(module);
         let prepared = may_distribute && mpi::prepare(module) || written;
+        let shares = may_distribute && options.plan.as_ref().is_some_and(Plan::has_devices);
+        let prepared = shares && gpu::prepare(module) || prepared;
         let found = recognise::recognise(module);
         let plans = Plans::of(options, &found);
         Self {
@@ -157,6 +159,7 @@ impl<'m> Lowering<'m> {
                     Some(_) => &found.regions,
                     None => &[],
                 },
+                on_ranks: plans.loops.distribute || plans.regions.distribute && may_distribute,
             };
             let (plan, told) = gpu::check(module, asked, &targets, has_cpu);
             devices = plan;

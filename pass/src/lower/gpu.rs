@@ -82,6 +82,8 @@ pub struct Asked<'a, 'm> {
     pub loops: &'a [ParallelLoop<'m>],
     /// Regions.
     pub regions: &'a [Region<'m>],
+    /// Whether ranks share them, or the loops.
+    pub on_ranks: bool,
 }
 
 /// What cannot go there.
@@ -130,7 +132,7 @@ pub fn check<'m>(
     }
     let found = match other {
         true => Vec::new(),
-        false => regions(module, asked.regions, targets),
+        false => regions(module, &asked, targets),
     };
     for (one, found) in found {
         match found {
@@ -218,9 +220,10 @@ pub fn check<'m>(
 /// Those regions of which a device's compiler may be asked, and why the others may not.
 fn regions<'a, 'm>(
     module: &'m Module,
-    all: &'a [Region<'m>],
+    asked: &Asked<'a, 'm>,
     targets: &[&'static GpuTarget],
 ) -> Vec<(&'a Region<'m>, Result<range::Candidate<'a, 'm>, range::Why>)> {
+    let all = asked.regions;
     let target = targets.first().filter(|_| !all.is_empty());
     let Some((target, machine)) = target.and_then(|one| Some((*one, Machine::of(&one.processor)?)))
     else {
@@ -233,7 +236,7 @@ fn regions<'a, 'm>(
         if range::is_done(one) {
             continue;
         }
-        let of_it = range::Candidate::of(one).and_then(|candidate| {
+        let of_it = range::Candidate::of(module, one, asked.on_ranks).and_then(|candidate| {
             range::outline(&probe, &candidate, which, target)?;
             Ok(candidate)
         });
@@ -385,3 +388,4 @@ impl<'m> Plan<'m> {
 }
 
 pub use launch::{emit, finish};
+pub use range::prepare;

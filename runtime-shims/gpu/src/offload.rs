@@ -20,6 +20,10 @@ use crate::mirrors::{Mirrors, Moved};
 use crate::places::{self, Context};
 use crate::table::{Address, Failure, Handle};
 
+mod on_copies;
+
+pub use on_copies::{Copied, Copies};
+
 /// So many launches are measured before their times are asked for.
 const MOST_SPANS: usize = 1024;
 
