@@ -73,7 +73,9 @@ pub fn plan_called<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Plan,
             );
         }
         if distribute {
-            return Err(format!("target '{name}' is not the first one: 'mpi+' is said once"));
+            return Err(format!(
+                "target '{name}' is not the first one: 'mpi+' is said once"
+            ));
         }
         if plan.has_cpu() {
             return Err(format!(
@@ -110,7 +112,10 @@ impl Options {
         for word in parameters.split(';').filter(|word| !word.is_empty()) {
             match word {
                 "strict" => strict = true,
-                _ if NAMES.contains(&word) || word.starts_with("hip:") || word.starts_with(RANKS) => {
+                _ if NAMES.contains(&word)
+                    || word.starts_with("hip:")
+                    || word.starts_with(RANKS) =>
+                {
                     named.push(word)
                 }
                 _ => {
@@ -176,7 +181,8 @@ mod tests {
 
     #[test]
     fn lists_that_make_no_sense_are_errors() {
-        const ALONE: &str = "target 'mpi' goes with no other (ranks with a device each: 'mpi+cuda')";
+        const ALONE: &str =
+            "target 'mpi' goes with no other (ranks with a device each: 'mpi+cuda')";
         for (flag, why) in [
             ("mpi,cuda", ALONE),
             ("cuda,mpi", ALONE),

@@ -153,13 +153,14 @@ impl<'m> Lowering<'m> {
         let mut devices = gpu::Plan::default();
         if !targets.is_empty() && mistakes.is_empty() {
             let has_cpu = plans.loops.has_cpu();
+            let on_ranks = plans.loops.distribute || plans.regions.distribute && may_distribute;
             let asked = gpu::Asked {
                 loops: &loops,
                 regions: match plans.regions.devices().next() {
                     Some(_) => &found.regions,
                     None => &[],
                 },
-                on_ranks: plans.loops.distribute || plans.regions.distribute && may_distribute,
+                on_ranks,
             };
             let (plan, told) = gpu::check(module, asked, &targets, has_cpu);
             devices = plan;
@@ -169,7 +170,7 @@ impl<'m> Lowering<'m> {
             }
             stays.extend(told.regions);
             // Loops over sets are run by threads.
-            loops.retain(|one| has_cpu || one.region().is_none());
+            loops.retain(|one| has_cpu || on_ranks || one.region().is_none());
         }
         let loops = cpu::Loops {
             loops,

@@ -35,6 +35,7 @@ pub struct Plan<'m> {
     going: Vec<Going<'m>>,
     images: Vec<Image>,
     has_cpu: bool,
+    on_ranks: bool,
 }
 
 /// A loop that goes to a device.
@@ -117,7 +118,13 @@ pub fn check<'m>(
     let blocks = asked.loops.iter().filter(|one| one.region().is_some());
     let mut candidates = Vec::new();
     for (number, one) in blocks.enumerate() {
-        match blocks::Candidate::of(module, number, one, targets) {
+        let others = asked.loops.iter().filter(|other| other.site == one.site);
+        if asked.on_ranks && others.count() > 1 {
+            let why = "ranks share an @outer loop that others stand in beside each other";
+            decline(false, Site::Instruction(one.site.instruction()), why);
+            continue;
+        }
+        match blocks::Candidate::of(module, number, one, targets, asked.on_ranks) {
             Ok(found) => candidates.push(Candidate::Blocks(Box::new(found))),
             Err((at, why)) => decline(false, Site::Instruction(at), &why),
         }
@@ -213,6 +220,7 @@ pub fn check<'m>(
         going: going.collect(),
         images,
         has_cpu,
+        on_ranks: asked.on_ranks,
     };
     (plan, stays)
 }
@@ -233,7 +241,7 @@ fn regions<'a, 'm>(
     let probe = compile::copy(module, &machine);
     let mut found = Vec::new();
     for (which, one) in all.iter().enumerate() {
-        if range::is_done(one) {
+        if range::is_done(one) || one.origin == Origin::OklOuter {
             continue;
         }
         let of_it = range::Candidate::of(module, one, asked.on_ranks).and_then(|candidate| {
@@ -387,5 +395,5 @@ impl<'m> Plan<'m> {
     }
 }
 
-pub use launch::{emit, finish};
+pub use launch::{Launches, emit, finish};
 pub use range::prepare;

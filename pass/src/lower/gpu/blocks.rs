@@ -7,8 +7,10 @@
 //! block's own.
 
 mod host;
+mod parts;
 
 pub use host::launch;
+pub use parts::launch_parts;
 
 use okl_abi::gpu::parameter;
 
@@ -40,6 +42,7 @@ pub struct Candidate<'a, 'm> {
     pub one: &'a ParallelLoop<'m>,
     grid: Vec<Counter<'m>>,
     shape: Shape<'m>,
+    on_ranks: bool,
 }
 
 /// A loop over blocks that goes to a device, for the host.
@@ -68,15 +71,19 @@ pub enum Passed {
     First(usize),
     /// Its step.
     Step(usize),
+    /// The number of the first iteration of the outermost loop that runs: of 64 bits.
+    Base,
 }
 
 impl<'a, 'm> Candidate<'a, 'm> {
-    /// The loop over blocks of a number, if all that it is can be done on each of these devices.
+    /// The loop over blocks of a number, if all that it is can be done on each of these devices; `on_ranks`: of which each
+    /// rank's runs a part.
     pub fn of(
         module: &'m Module,
         number: usize,
         one: &'a ParallelLoop<'m>,
         targets: &[&'static GpuTarget],
+        on_ranks: bool,
     ) -> Result<Self, Wrong<'m>> {
         let grid = threads::grid(one).map_err(|why| (one.site.instruction(), why))?;
         let shape = Shape::of(module, one, &grid, targets)?;
@@ -86,6 +93,7 @@ impl<'a, 'm> Candidate<'a, 'm> {
             one,
             grid,
             shape,
+            on_ranks,
         })
     }
 
@@ -174,6 +182,11 @@ pub fn outline_all(
         .collect();
     let plan = atomics::check(device, &markers, &mut Vec::new());
     atomics::emit(device, &plan);
+    for (which, (_, _, shape)) in shapes.iter().enumerate() {
+        if candidates[which].on_ranks && parts::updates_together(&shape.code) {
+            return failed(Some(which), parts::ATOMIC);
+        }
+    }
     let has_atomics = |shape: &Shape<'_>| {
         let code = shape.code.iter().flat_map(|block| block.instructions());
         code.into_iter().any(|one| {
@@ -205,7 +218,9 @@ pub fn outline_all(
     let mut kernels = Vec::new();
     for (number, ((_, grid, shape), is_plain)) in shapes.iter().zip(is_plain).enumerate() {
         let stack = &stacks[number];
-        match outline(device, grid, shape, stack, number, is_plain, target) {
+        let has_base = candidates[number].on_ranks;
+        let numbers = (number, has_base);
+        match outline(device, grid, shape, stack, numbers, is_plain, target) {
             Ok(kernel) => kernels.push(kernel),
             Err(why) => return failed(Some(number), &why),
         }
@@ -299,7 +314,7 @@ fn outline<'d>(
     grid: &[Counter<'d>],
     shape: &Shape<'d>,
     stack: &Stack<'d>,
-    number: usize,
+    (number, has_base): (usize, bool),
     is_plain: bool,
     target: &GpuTarget,
 ) -> Result<(Kernel, Vec<Passed>), String> {
@@ -329,12 +344,21 @@ fn outline<'d>(
     let like = outermost.begins;
     let mut copies = Copies::before(device, like, stack.area.known.clone());
     let counted: Vec<_> = grid.iter().map(|one| copies.counted(device, one)).collect();
+    let base = has_base.then(|| {
+        let long = device.int(64);
+        let slot = Builder::at_entry(device, function).alloca(long, 8);
+        copies.builder.load(long, slot)
+    });
     let front = like.block();
     front.terminator().expect("a complete block").erase();
     let [start, done] = [(); 2].map(|()| function.append_block(device));
     let builder = Builder::at_end_like(device, start, like);
-    for (counter, counted) in grid.iter().zip(&counted) {
+    for (depth, (counter, counted)) in grid.iter().zip(&counted).enumerate() {
         let own = asked::number(&builder, &target.block, counter.axis, None);
+        let own = match base {
+            Some(base) if depth == 0 => builder.sum(own, base),
+            _ => own,
+        };
         let value = match counted.variable.has_note(FEW_ITERATIONS) {
             true => {
                 let [own, step] =
@@ -381,7 +405,10 @@ fn outline<'d>(
     let mut types = Vec::new();
     let mut places = Vec::new();
     for argument in call.arguments() {
-        let place = place(argument, function, &stack.all, &counted, &is_read);
+        let place = match base == Some(argument) {
+            true => Some(Place::Passed(Passed::Base, argument.ty(), 1)),
+            false => place(argument, function, &stack.all, &counted, &is_read),
+        };
         let place = place.ok_or("it uses a value from in front of it that is in no variable")?;
         if let Place::Passed(value, ty, _) = place {
             let is_address = ty.is_pointer();
@@ -437,7 +464,7 @@ fn outline<'d>(
             Place::Passed(value, ty, align) => {
                 let (at, parameter) = passed.next().expect("one for each");
                 match value {
-                    Passed::First(_) | Passed::Step(_) => parameter,
+                    Passed::First(_) | Passed::Step(_) | Passed::Base => parameter,
                     Passed::Few(_) => {
                         let variable = variable(ty);
                         builder.store(builder.int_cast(parameter, ty), variable);

@@ -106,6 +106,7 @@ fn passed<'m>(
     let (address, ty) = match what {
         Passed::First(at) => return keep(counted[at].first),
         Passed::Step(at) => return keep(counted[at].step),
+        Passed::Base => return keep(module.const_i64(0)),
         Passed::Few(at) => {
             let value = builder.load(module.int(64), *variables[at]);
             return keep(builder.int_cast(value, module.int(32)));
