@@ -159,12 +159,12 @@ fn is_wanted() -> bool {
     if cfg!(test) {
         return true;
     }
-    // SAFETY: look-ups by names: of variables, files, and of what the run time for ranks has, whose heap is shared.
+    // The heap of ranks is shared.
+    if job::of_job().is_some() {
+        return false;
+    }
+    // SAFETY: look-ups by names, of variables and files.
     unsafe {
-        let name = format!("okl_mpi_register_v{}\0", okl_abi::ABI_VERSION);
-        if !libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr().cast()).is_null() {
-            return false;
-        }
         let asked = libc::getenv(c"OKL_BACKEND".as_ptr());
         let asked = (!asked.is_null()).then(|| std::ffi::CStr::from_ptr(asked).to_bytes());
         match asked {
@@ -210,7 +210,8 @@ impl State {
         if !matches!(self, Self::Unknown) {
             return Ok(());
         }
-        let asked = settings::backend(own_environment, job::of_job().is_some()).unwrap_or_else(|wrong| fatal(&wrong));
+        let asked = settings::backend(own_environment, job::of_job().is_some())
+            .unwrap_or_else(|wrong| fatal(&wrong));
         let mut why = Vec::new();
         let kinds: Vec<&'static Kind> = match asked {
             Asked::Processor => {
@@ -315,7 +316,9 @@ extern "C" fn end_on_rank(told: extern "C" fn(*const c_void, usize)) {
         offload.wait("the end of the program")?;
         if MEASURES.load(Relaxed) {
             let rank = job::of_job().map_or(-1, |job| (job.rank)());
-            let table = offload.table().replacen('\n', &format!(", rank {rank}\n"), 1);
+            let table = offload
+                .table()
+                .replacen('\n', &format!(", rank {rank}\n"), 1);
             told(table.as_ptr().cast(), table.len());
         }
         Ok(())
