@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The options of the drivers, and what each is for.
 pub const OPTIONS: [(&str, &str); 7] = [
     (
-        "--okl-target=mpi|cpu|cuda|hip|spirv[,cpu]",
+        "--okl-target=mpi|cpu|[mpi+]cuda|[mpi+]hip|[mpi+]spirv[,cpu]",
         "where parallel regions and kernels go",
     ),
     ("--okl-strict", "what would run on rank 0 alone is an error"),
@@ -273,7 +273,10 @@ impl Wishes {
         match wish.split_once('=') {
             Some(("target", targets)) => {
                 let mut all = targets.split(',');
-                let is_unknown = |one: &&str| !TARGETS.contains(one) && !one.starts_with("hip:");
+                let is_unknown = |one: &&str| {
+                    let own = one.strip_prefix("mpi+").unwrap_or(one);
+                    !TARGETS.contains(&own) && !own.starts_with("hip:")
+                };
                 if let Some(unknown) = all.find(is_unknown) {
                     return Err(format!(
                         "unknown target '{unknown}' of --okl-target; valid are: {}",
@@ -439,7 +442,7 @@ mod tests {
         let error = |word: &str| Arguments::read(vec![word.into()]).unwrap_err();
         assert_eq!(
             error("--okl-fast"),
-            "unknown option '--okl-fast'; there are: --okl-target=mpi|cpu|cuda|hip|spirv[,cpu], --okl-strict, --okl-explain[=FILE], \
+            "unknown option '--okl-fast'; there are: --okl-target=mpi|cpu|[mpi+]cuda|[mpi+]hip|[mpi+]spirv[,cpu], --okl-strict, --okl-explain[=FILE], \
              --okl-show, --okl-normalize, --okl-occa, --okl-version"
         );
         assert_eq!(
@@ -447,6 +450,13 @@ mod tests {
             "unknown target 'gpu' of --okl-target; valid are: mpi, cpu, cuda, hip, spirv"
         );
         assert_eq!(error("--okl-target=cuda,gpu"), error("--okl-target=gpu"));
+        assert_eq!(
+            read("--okl-target=mpi+cuda,cpu a.c")
+                .wishes
+                .target
+                .as_deref(),
+            Some("mpi+cuda,cpu")
+        );
         assert_eq!(
             read("--okl-target=cuda,hip:gfx90a,spirv,cpu a.c")
                 .wishes

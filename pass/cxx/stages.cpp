@@ -19,7 +19,7 @@ template <typename T> cl::opt<T> *option(const char *Name, const char *Help) {
   return Major == LLVM_VERSION_MAJOR ? new cl::opt<T>(StringRef(Name), cl::desc(Help)) : nullptr;
 }
 cl::opt<std::string> *TargetOption =
-    option<std::string>("okl-target", "Where okl sends parallel loops: mpi, cpu, cuda, hip, hip:gfx942, spirv, or several devices and cpu behind each other: cuda,spirv,cpu");
+    option<std::string>("okl-target", "Where okl sends parallel loops: mpi, cpu, cuda, hip, hip:gfx942, spirv, or several devices and cpu behind each other: cuda,spirv,cpu; with mpi+ in front ranks have them");
 cl::opt<bool> *StrictOption =
     option<bool>("okl-strict", "Make every parallel loop okl declines an error");
 

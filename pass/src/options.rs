@@ -2,7 +2,7 @@
 //!
 //! | option | pass parameter | compiler flag | environment |
 //! |---|---|---|---|
-//! | where loops go | `okl-lower<mpi>`, `okl-lower<cuda;cpu>` | `-mllvm -okl-target=mpi`, `=cuda,cpu` | `OKL_TARGET=mpi` |
+//! | where loops go | `okl-lower<mpi>`, `okl-lower<cuda;cpu>` | `-mllvm -okl-target=mpi`, `=cuda,cpu`, `=mpi+cuda,cpu` | `OKL_TARGET=mpi` |
 //! | declines are errors | `okl-lower<strict>` | `-mllvm -okl-strict` | |
 //!
 //! A pass parameter beats a flag, a flag beats the environment.
@@ -10,15 +10,27 @@
 use crate::lower::gpu::target::{CUDA, HIP, HIP_USUAL, SPIRV};
 use crate::plan::{Plan, Target};
 
-/// What the user may call them. Behind `hip` there may be a processor: `hip:gfx942`.
+/// What the user may call them. Behind `hip` there may be a processor: `hip:gfx942`; in front of the first one `mpi+`.
 const NAMES: [&str; 5] = ["mpi", "cpu", "cuda", "hip", "spirv"];
 
 fn valid() -> String {
-    NAMES.join(", ")
+    format!("{}, mpi+cuda, mpi+hip, mpi+spirv", NAMES.join(", "))
 }
+
+/// What is in front of a target that runs what a rank has of a loop.
+const RANKS: &str = "mpi+";
 
 /// Whether ranks share what goes there, and what it goes to. An error is the beginning of a message.
 fn targets_called(name: &str) -> Result<(bool, Vec<Target>), String> {
+    if let Some(share) = name.strip_prefix(RANKS) {
+        return match targets_called(share) {
+            Ok((false, targets)) if targets != [Target::Cpu] => Ok((true, targets)),
+            Ok(_) => Err(format!(
+                "target '{name}': behind 'mpi+' stands a kind of device"
+            )),
+            Err(why) => Err(why),
+        };
+    }
     let targets = match name {
         "mpi" => return Ok((true, vec![Target::Cpu])),
         "cpu" => vec![Target::Cpu],
@@ -54,8 +66,16 @@ pub fn plan_called<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Plan,
             });
             continue;
         };
-        if plan.distribute || distribute {
-            return Err("target 'mpi' goes with no other".to_string());
+        if plan.distribute && !plan.has_devices() || distribute && name == "mpi" {
+            return Err(
+                "target 'mpi' goes with no other (ranks with a device each: 'mpi+cuda')"
+                    .to_string(),
+            );
+        }
+        if distribute {
+            return Err(format!(
+                "target '{name}' is not the first one: 'mpi+' is said once"
+            ));
         }
         if plan.has_cpu() {
             return Err(format!(
@@ -92,7 +112,12 @@ impl Options {
         for word in parameters.split(';').filter(|word| !word.is_empty()) {
             match word {
                 "strict" => strict = true,
-                _ if NAMES.contains(&word) || word.starts_with("hip:") => named.push(word),
+                _ if NAMES.contains(&word)
+                    || word.starts_with("hip:")
+                    || word.starts_with(RANKS) =>
+                {
+                    named.push(word)
+                }
                 _ => {
                     return Err(format!(
                         "okl: unknown parameter '{word}' of okl-lower; valid are: {}, strict",
@@ -141,10 +166,46 @@ mod tests {
     }
 
     #[test]
+    fn ranks_may_have_devices() {
+        let plan = |flag: &str| {
+            let options = Options::read("", flag, false, None);
+            options.expect("valid options").plan.expect("it is named")
+        };
+        let all = plan("mpi+cuda,hip:gfx942,cpu");
+        assert!(all.distribute && all.has_cpu());
+        assert_eq!(all.devices().count(), 2);
+        let cuda = plan("mpi+cuda");
+        assert!(cuda.distribute && !cuda.has_cpu() && cuda.has_devices());
+        assert!(!plan("mpi").has_devices());
+    }
+
+    #[test]
     fn lists_that_make_no_sense_are_errors() {
+        const ALONE: &str =
+            "target 'mpi' goes with no other (ranks with a device each: 'mpi+cuda')";
         for (flag, why) in [
-            ("mpi,cuda", "target 'mpi' goes with no other"),
-            ("cuda,mpi", "target 'mpi' goes with no other"),
+            ("mpi,cuda", ALONE),
+            ("cuda,mpi", ALONE),
+            ("mpi+cuda,mpi", ALONE),
+            (
+                "mpi+cuda,mpi+hip",
+                "target 'mpi+hip' is not the first one: 'mpi+' is said once",
+            ),
+            (
+                "cuda,mpi+cuda",
+                "target 'mpi+cuda' is not the first one: 'mpi+' is said once",
+            ),
+            (
+                "mpi+cpu",
+                "target 'mpi+cpu': behind 'mpi+' stands a kind of device",
+            ),
+            (
+                "mpi+mpi",
+                "target 'mpi+mpi': behind 'mpi+' stands a kind of device",
+            ),
+            ("mpi+gpu", "unknown target 'gpu'"),
+            ("mpi+cuda+hip", "unknown target 'cuda+hip'"),
+            ("mpi+cuda,cuda", "target 'cuda' twice"),
             (
                 "cpu,cuda",
                 "target 'cuda' behind 'cpu', which is there whenever it is asked for: it comes last",
@@ -158,7 +219,9 @@ mod tests {
                 "unknown processor 'gfx1' of target 'hip' (there are gfx90a, gfx942, gfx1100, gfx900, gfx906, gfx908, gfx950, gfx1010, gfx1030, gfx1101, gfx1102, gfx1200, gfx1201)",
             ),
         ] {
-            let told = format!("okl: {why} of -okl-target; valid are: mpi, cpu, cuda, hip, spirv");
+            let told = format!(
+                "okl: {why} of -okl-target; valid are: mpi, cpu, cuda, hip, spirv, mpi+cuda, mpi+hip, mpi+spirv"
+            );
             assert_eq!(targets(flag), Err(told), "{flag}");
         }
     }

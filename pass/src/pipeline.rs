@@ -124,6 +124,8 @@ impl<'m> Lowering<'m> {
         };
         let written = recognise::prepare(module);
         let prepared = may_distribute && mpi::prepare(module) || written;
+        let shares = may_distribute && options.plan.as_ref().is_some_and(Plan::has_devices);
+        let prepared = shares && gpu::prepare(module) || prepared;
         let found = recognise::recognise(module);
         let plans = Plans::of(options, &found);
         Self {
@@ -151,12 +153,14 @@ impl<'m> Lowering<'m> {
         let mut devices = gpu::Plan::default();
         if !targets.is_empty() && mistakes.is_empty() {
             let has_cpu = plans.loops.has_cpu();
+            let on_ranks = plans.loops.distribute || plans.regions.distribute && may_distribute;
             let asked = gpu::Asked {
                 loops: &loops,
                 regions: match plans.regions.devices().next() {
                     Some(_) => &found.regions,
                     None => &[],
                 },
+                on_ranks,
             };
             let (plan, told) = gpu::check(module, asked, &targets, has_cpu);
             devices = plan;
@@ -167,7 +171,7 @@ impl<'m> Lowering<'m> {
             stays.extend(told.regions);
             stays.extend(told.partly);
             // Loops over sets are run by threads.
-            loops.retain(|one| has_cpu || one.region().is_none());
+            loops.retain(|one| has_cpu || on_ranks || one.region().is_none());
         }
         let loops = cpu::Loops {
             loops,

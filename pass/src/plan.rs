@@ -47,6 +47,11 @@ impl Plan {
         })
     }
 
+    /// Whether there are such kinds.
+    pub fn has_devices(&self) -> bool {
+        self.devices().next().is_some()
+    }
+
     /// The same for what only processors run.
     pub fn on_the_processor(&self) -> Self {
         Self {
@@ -67,7 +72,7 @@ pub struct Plans {
 
 impl Plans {
     /// As the user asked, or as front ends have it: regions go to the ranks of an MPI job, unless they keep their
-    /// threads. Devices run what ranks do not share.
+    /// threads. Devices run all of what ranks do not share, and of what they share each rank's part.
     pub fn of(options: &Options, found: &Found<'_>) -> Self {
         let asked = options.plan.as_ref();
         let regions = match (found.keeps_threads, asked) {
@@ -81,13 +86,13 @@ impl Plans {
                     unless_asked: true, ..
                 }),
                 Some(asked),
-            ) => match asked.distribute {
-                true => asked.on_the_processor(),
-                false => asked.clone(),
-            },
+            ) => asked.clone(),
             (Some(_), _) => Plan::local(),
         };
-        let loops = asked.filter(|asked| !asked.distribute).cloned();
+        let loops = asked.map(|asked| Plan {
+            distribute: false,
+            ..asked.clone()
+        });
         Self {
             regions,
             loops: loops.unwrap_or_else(Plan::local),
@@ -143,6 +148,8 @@ mod tests {
             ("mpi", None, true),
             ("cpu", None, false),
             ("cuda", None, false),
+            ("mpi+cuda", None, true),
+            ("mpi+cuda", Some(false), false),
             ("", Some(false), false),
             ("mpi", Some(false), false),
             ("", Some(true), false),

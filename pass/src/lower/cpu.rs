@@ -24,6 +24,7 @@ use crate::ir::{Origin, ParallelLoop};
 use crate::llvm::{Builder, Call, Function, Linkage, Module, Value};
 use crate::lower::elements::one::Passed;
 use crate::lower::elements::{Fields, components_of, may_lie_by_component};
+use crate::lower::gpu::Launches;
 use crate::lower::op2;
 use crate::marks::{COMPONENTS, RANGE};
 use crate::recognise::Note;
@@ -155,7 +156,7 @@ impl<'m> Plan<'m> {
 
 /// Replaces the loops. True where the module was changed. Of those in `devices` the run time is also told how it has them run
 /// on a device.
-pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>, devices: &[(Call<'m>, Value<'m>)]) -> bool {
+pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>, devices: &Launches<'m>) -> bool {
     let notes = plan.notes.as_ref();
     let told = notes.is_some_and(|notes| op2::notes::tell(module, notes));
     let mut sizes = HashMap::new();
@@ -177,6 +178,7 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>, devices: &[(Call<'m>, Value
             range,
             components,
             device: devices
+                .sets
                 .iter()
                 .find(|(site, _)| *site == set_loop.one.site)
                 .map(|(_, told)| *told),
@@ -199,7 +201,7 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>, devices: &[(Call<'m>, Value
     let bodies: Vec<_> = plan
         .nests
         .iter()
-        .filter_map(|one| one.emit(module))
+        .filter_map(|one| one.emit(module, &devices.blocks))
         .collect();
     if plan.with_costs {
         for kernel in &plan.kernels {

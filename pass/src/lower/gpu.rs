@@ -39,6 +39,7 @@ pub struct Plan<'m> {
     halo: Vec<usize>,
     images: Vec<Image>,
     has_cpu: bool,
+    on_ranks: bool,
 }
 
 /// A loop that goes to a device.
@@ -90,6 +91,8 @@ pub struct Asked<'a, 'm> {
     pub loops: &'a [ParallelLoop<'m>],
     /// Regions.
     pub regions: &'a [Region<'m>],
+    /// Whether ranks share them, or the loops.
+    pub on_ranks: bool,
 }
 
 /// What cannot go there.
@@ -136,8 +139,14 @@ pub fn check<'m>(
     let blocks = asked.loops.iter().filter(|one| one.region().is_some());
     let mut candidates = Vec::new();
     for (number, one) in blocks.enumerate() {
+        let others = asked.loops.iter().filter(|other| other.site == one.site);
+        if asked.on_ranks && others.count() > 1 {
+            let why = "ranks share an @outer loop that others stand in beside each other";
+            decline(false, Site::Instruction(one.site.instruction()), why);
+            continue;
+        }
         let of = |target: &&'static GpuTarget| {
-            let found = blocks::Candidate::of(module, number, one, &[*target]);
+            let found = blocks::Candidate::of(module, number, one, &[*target], asked.on_ranks);
             found.map_err(|(at, why)| (*target, at, why))
         };
         let (mut found, mut lacks) = (None, Vec::new());
@@ -159,7 +168,7 @@ pub fn check<'m>(
             (None, None) => {}
         }
     }
-    for (one, found) in regions(module, asked.regions, targets) {
+    for (one, found) in regions(module, &asked, targets) {
         match found {
             Ok(found) => candidates.push((Candidate::Range(found), Known::default())),
             Err(range::Why { why, place }) => {
@@ -234,6 +243,7 @@ pub fn check<'m>(
         halo,
         images,
         has_cpu,
+        on_ranks: asked.on_ranks,
     };
     (plan, stays)
 }
@@ -295,9 +305,10 @@ fn image<'m>(
 /// Those regions of which a device's compiler may be asked, and why the others may not.
 fn regions<'a, 'm>(
     module: &'m Module,
-    all: &'a [Region<'m>],
+    asked: &Asked<'a, 'm>,
     targets: &[&'static GpuTarget],
 ) -> Vec<(&'a Region<'m>, Result<range::Candidate<'a, 'm>, range::Why>)> {
+    let all = asked.regions;
     let target = targets.first().filter(|_| !all.is_empty());
     let Some((target, machine)) = target.and_then(|one| Some((*one, Machine::of(&one.processor)?)))
     else {
@@ -307,10 +318,10 @@ fn regions<'a, 'm>(
     let probe = compile::copy(module, &machine);
     let mut found = Vec::new();
     for (which, one) in all.iter().enumerate() {
-        if range::is_done(one) {
+        if range::is_done(one) || one.origin == Origin::OklOuter {
             continue;
         }
-        let of_it = range::Candidate::of(one).and_then(|candidate| {
+        let of_it = range::Candidate::of(module, one, asked.on_ranks).and_then(|candidate| {
             range::outline(&probe, &candidate, which, target)?;
             Ok(candidate)
         });
@@ -466,4 +477,5 @@ impl<'m> Plan<'m> {
     }
 }
 
-pub use launch::{emit, finish};
+pub use launch::{Launches, emit, finish};
+pub use range::prepare;

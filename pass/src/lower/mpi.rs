@@ -47,7 +47,7 @@ use crate::analysis::waiting::endless::Endless;
 use crate::diagnostic::{Declined, Site, user_name};
 use crate::ir::Region;
 use crate::llvm::{Function, Module, OwnModule};
-use crate::marks::{ENTRY, RANKS, is_lowered};
+use crate::marks::{ENTRY, ON_DEVICE, RANKS, is_lowered};
 use crate::recognise;
 use unsafe_sites::UnsafeSites;
 
@@ -241,6 +241,11 @@ fn emit_all<'m>(module: &'m Module, plan: Plan<'m>) -> Vec<Function<'m>> {
             (None, Some(_)) => region_flags::WAITS_FOR_FLAGS,
             (None, None) if may_run => region_flags::ONE_BY_ONE,
             (None, None) => 0,
+        })
+        .zip(&plan.regions)
+        .map(|(flags, region)| match ON_DEVICE.is_on(region.body) {
+            true => flags | region_flags::ON_DEVICES,
+            false => flags,
         })
         .collect();
     let regions = regions::emit(module, &plan.regions, &flags);

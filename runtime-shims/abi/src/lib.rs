@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cpu;
+pub mod devices;
 mod effects;
 mod functions;
 pub mod gpu;

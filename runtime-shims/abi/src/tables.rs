@@ -375,6 +375,8 @@ pub mod region_flags {
     /// With `DECLARES_ALL`: it reads more than it declares, of what other threads have written before it has last
     /// synchronised with them.
     pub const READS_ELSEWHERE: i64 = 4096;
+    /// What its threads share runs on devices of their ranks, where these have some.
+    pub const ON_DEVICES: i64 = 8192;
 }
 
 /// Bits of [`FunctionSummary::flags`].

@@ -1,16 +1,20 @@
 //! What programs call that manage memory of the device themselves: `okl_device.h`.
 //!
-//! Where no kernel is to run on a device, the memory is the program's own.
+//! Where no kernel is to run on a device, the memory is the program's own, and so it is on ranks: they share it.
 
 use std::ffi::c_void;
 use std::ptr;
 
 use crate::fault;
+use crate::job;
 use crate::offload::Offload;
 use crate::program::{self, State};
 
 /// Does something with the device; without one `Ok(None)`.
 fn with_device<R>(name: &str, body: impl FnOnce(&mut Offload) -> Result<R, String>) -> Option<R> {
+    if job::of_job().is_some() {
+        return None;
+    }
     let result = program::with(|state| {
         let chosen = state.choose(&[]);
         chosen.map_err(|why| format!("{name}: {why}"))?;

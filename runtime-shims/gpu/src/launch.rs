@@ -1,17 +1,16 @@
 //! What the program calls where a kernel runs.
 
-use std::collections::BTreeSet;
 use std::ffi::c_void;
-use std::sync::Mutex;
 
 use okl_abi::gpu::parameter;
-use okl_job::{own_environment, report, settings};
 
 use crate::described::Described;
 use crate::fault;
+use crate::job;
 use crate::offload::{Offload, Values, words};
 use crate::places::Context;
-use crate::program::{self, State};
+use crate::program::{self, State, runs};
+use crate::ranks;
 
 /// See [`okl_abi::gpu`].
 ///
@@ -33,10 +32,15 @@ pub unsafe fn okl_gpu_launch_v3(
         let sizes = [blocks, items].map(|three| three.cast::<[i64; 3]>().read_unaligned());
         (kernel, sizes, values)
     };
-    // SAFETY: as above.
-    let done = program::with(|state| unsafe {
-        launch(state, &kernel, sizes, values, frame, has_processor != 0)
-    });
+    let has_processor = has_processor != 0;
+    let done = match job::of_job() {
+        // SAFETY: as above.
+        Some(job) => unsafe { ranks::launch(job, &kernel, sizes, values, frame, has_processor) },
+        // SAFETY: as above.
+        None => program::with(|state| unsafe {
+            launch(state, &kernel, sizes, values, frame, has_processor)
+        }),
+    };
     match done {
         Ok(ran) => i32::from(ran),
         Err(message) => program::fatal(&message),
@@ -50,60 +54,14 @@ pub unsafe fn okl_gpu_launch_v3(
 pub unsafe fn okl_gpu_runs_v2(kernel: *mut c_void, has_processor: i32) -> i32 {
     // SAFETY: the caller's promise.
     let kernel = unsafe { Described::of(kernel) };
-    let runs = program::with(|state| runs(state, &kernel, has_processor != 0));
+    let asks = |state: &mut State| runs(state, &kernel, has_processor != 0);
+    let runs = match job::of_job() {
+        Some(job) => ranks::apart(job, asks),
+        None => program::with(asks),
+    };
     match runs {
         Ok(runs) => i32::from(runs),
         Err(message) => program::fatal(&message),
-    }
-}
-
-/// Whether the user says on what kernels are to run.
-fn is_asked() -> bool {
-    settings::said(own_environment, "OKL_BACKEND").is_some()
-}
-
-fn warn_once(message: &str) {
-    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let mut told = TOLD.lock().unwrap_or_else(|broken| broken.into_inner());
-    if told.insert(message.to_owned()) {
-        report::say(&format!("warning: {message}"));
-    }
-}
-
-/// Whether a kernel runs on the device; else it is to run on the processor.
-fn runs(state: &mut State, kernel: &Described, has_processor: bool) -> Result<bool, String> {
-    let words = words(kernel.name, kernel.place);
-    let forms: Vec<_> = kernel.images.iter().map(|image| image.form).collect();
-    state
-        .choose(&forms)
-        .map_err(|why| format!("{words}: {why}"))?;
-    match state {
-        State::Device(offload) => {
-            let kind = offload.device.driver.kind;
-            match kernel.images.iter().any(|image| image.form == kind.form) {
-                true => Ok(true),
-                false if has_processor => {
-                    if is_asked() {
-                        warn_once(&format!(
-                            "{words}: the processor runs it: it was not compiled for {}",
-                            kind.words
-                        ));
-                    }
-                    Ok(false)
-                }
-                false => Err(format!("{words}: it was not compiled for {}", kind.words)),
-            }
-        }
-        State::Processor if has_processor => Ok(false),
-        State::Processor => Err(format!(
-            "{words}: OKL_BACKEND=cpu, and it was not compiled for the processor: compile it with cpu among its targets"
-        )),
-        State::Nothing(_) if has_processor => Ok(false),
-        State::Nothing(why) if why.is_empty() => Err(format!(
-            "{words}: it was compiled for no kind of device that okl runs"
-        )),
-        State::Nothing(why) => Err(format!("{words}: {why}")),
-        State::Unknown => unreachable!("it has been chosen"),
     }
 }
 

@@ -9,9 +9,9 @@
 //! | `pages`, `arena`, `mirrors` | blocks of the heap that the device has, too, page by page |
 //! | `mappings`, `symbols`, `places` | all other memory, which is copied at each launch |
 //! | `described`, `given`, `costs`, `offload` | kernels: what the compiler says of them, what the library gives them, what they cost, and a device with all that it has |
-//! | `program`, `next`, `allocator` | this process |
+//! | `program`, `job`, `next`, `allocator` | this process, and the run time for ranks where it is one |
 //! | `interpose`, `fault` | calls of the C library, and page faults |
-//! | `launch`, `explicit` | what the program calls |
+//! | `launch`, `ranks`, `explicit` | what the program calls |
 //!
 //! Pages are not those of `okl-coherence`: its ranks each run the program, fault, and meet at synchronisations, by which it knows
 //! who wrote what. A device does nothing of that; what it may access is known before, and what remains is three states of a page.
@@ -27,6 +27,7 @@ mod fault;
 mod given;
 mod hip;
 mod interpose;
+mod job;
 mod launch;
 #[cfg(test)]
 mod layers;
@@ -38,6 +39,7 @@ mod opencl;
 mod pages;
 mod places;
 mod program;
+mod ranks;
 mod settings;
 mod symbols;
 mod table;

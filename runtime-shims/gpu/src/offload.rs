@@ -21,6 +21,11 @@ use crate::mirrors::{Mirrors, Moved};
 use crate::places::{self, Context};
 use crate::table::{Address, Failure, Handle};
 
+mod on_copies;
+
+use on_copies::Kept;
+pub use on_copies::{Copied, Copies};
+
 /// So many launches are measured before their times are asked for.
 const MOST_SPANS: usize = 1024;
 
@@ -63,6 +68,8 @@ pub struct Offload {
     copies: Cost,
     /// Memory for copies, which is not used at the moment: bytes and address.
     spare: Vec<(usize, Address)>,
+    /// Copies of memory that others keep.
+    kept: Vec<Kept>,
     measures: bool,
     spans: Vec<(usize, Span)>,
     spare_spans: Vec<Span>,
@@ -168,6 +175,7 @@ impl Offload {
             lock: None,
             copies: Cost::default(),
             spare: Vec::new(),
+            kept: Vec::new(),
             measures,
             spans: Vec::new(),
             spare_spans: Vec::new(),
@@ -398,6 +406,7 @@ impl Offload {
         loop {
             match attempt(self) {
                 Err(problem) if problem.failure == Failure::OutOfMemory => {
+                    self.spare.extend(self.kept.pop().map(Kept::into_room));
                     if let Some((_, address)) = self.spare.pop() {
                         let freed = self.device.free(address);
                         self.check(doing, freed)?;

@@ -13,8 +13,10 @@ use okl_job::end::{self, Speaker};
 use okl_job::{own_environment, report, settings as job_settings};
 
 use crate::arena::{self, Arena};
+use crate::described::Described;
 use crate::device::{Device, Driver, Problem};
-use crate::offload::Offload;
+use crate::job;
+use crate::offload::{Offload, words};
 use crate::settings::{self, Asked, FOUND, KINDS};
 use crate::table::{Failure, Kind};
 
@@ -113,6 +115,9 @@ fn with_device(body: impl FnOnce(&mut Offload) -> Result<(), String>) -> Result<
 
 /// Ends the program with `message`.
 pub fn fatal(message: &str) -> ! {
+    if let Some(job) = job::of_job() {
+        job::fatal(job, message);
+    }
     // What the program printed before comes first. Not where it may be in the middle of printing.
     if !is_busy() {
         // SAFETY: flushes all streams of the C library.
@@ -154,12 +159,12 @@ fn is_wanted() -> bool {
     if cfg!(test) {
         return true;
     }
-    // SAFETY: look-ups by names: of variables, files, and of what the run time for ranks has, whose heap is shared.
+    // The heap of ranks is shared.
+    if job::of_job().is_some() {
+        return false;
+    }
+    // SAFETY: look-ups by names, of variables and files.
     unsafe {
-        let name = format!("okl_mpi_register_v{}\0", okl_abi::ABI_VERSION);
-        if !libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr().cast()).is_null() {
-            return false;
-        }
         let asked = libc::getenv(c"OKL_BACKEND".as_ptr());
         let asked = (!asked.is_null()).then(|| std::ffi::CStr::from_ptr(asked).to_bytes());
         match asked {
@@ -205,7 +210,8 @@ impl State {
         if !matches!(self, Self::Unknown) {
             return Ok(());
         }
-        let asked = settings::backend(own_environment).unwrap_or_else(|wrong| fatal(&wrong));
+        let asked = settings::backend(own_environment, job::of_job().is_some())
+            .unwrap_or_else(|wrong| fatal(&wrong));
         let mut why = Vec::new();
         let kinds: Vec<&'static Kind> = match asked {
             Asked::Processor => {
@@ -238,13 +244,71 @@ impl State {
     }
 }
 
+/// Whether the user says on what kernels are to run.
+fn is_asked() -> bool {
+    settings::said(own_environment, "OKL_BACKEND").is_some()
+}
+
+fn warn_once(message: &str) {
+    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut told = TOLD.lock().unwrap_or_else(|broken| broken.into_inner());
+    if told.insert(message.to_owned()) {
+        report::say(&format!("warning: {message}"));
+    }
+}
+
+/// Whether a kernel runs on the device; else it is to run on the processor.
+pub fn runs(state: &mut State, kernel: &Described, has_processor: bool) -> Result<bool, String> {
+    let words = words(kernel.name, kernel.place);
+    let forms: Vec<_> = kernel.images.iter().map(|image| image.form).collect();
+    state
+        .choose(&forms)
+        .map_err(|why| format!("{words}: {why}"))?;
+    match state {
+        State::Device(offload) => {
+            let kind = offload.device.driver.kind;
+            match kernel.images.iter().any(|image| image.form == kind.form) {
+                true => Ok(true),
+                false if has_processor => {
+                    if is_asked() {
+                        warn_once(&format!(
+                            "{words}: the processor runs it: it was not compiled for {}",
+                            kind.words
+                        ));
+                    }
+                    Ok(false)
+                }
+                false => Err(format!("{words}: it was not compiled for {}", kind.words)),
+            }
+        }
+        State::Processor if has_processor => Ok(false),
+        State::Processor => {
+            let said = job::of_job().map_or("cpu", |_| "mpi");
+            Err(format!(
+                "{words}: OKL_BACKEND={said}, and it was not compiled for the processor: compile it with cpu among its targets"
+            ))
+        }
+        State::Nothing(_) if has_processor => Ok(false),
+        State::Nothing(why) if why.is_empty() => Err(format!(
+            "{words}: it was compiled for no kind of device that okl runs"
+        )),
+        State::Nothing(why) => Err(format!("{words}: {why}")),
+        State::Unknown => unreachable!("it has been chosen"),
+    }
+}
+
 /// All that is done with a device.
 fn offload(device: Device) -> Offload {
     let statistics = job_settings::statistics(own_environment);
     let measures = statistics.unwrap_or_else(|wrong| fatal(&wrong)).is_some();
     MEASURES.store(measures, Relaxed);
-    // SAFETY: a function of this library, which stays.
-    unsafe { libc::atexit(at_exit) };
+    match job::of_job() {
+        Some(job) => (job.begin)(end_on_rank),
+        // SAFETY: a function of this library, which stays.
+        None => unsafe {
+            libc::atexit(at_exit);
+        },
+    }
     note_device();
     Offload::new(device, make_arena(), measures)
 }
@@ -263,6 +327,22 @@ extern "C" fn at_exit() {
             report::write_all(2, offload.table().as_bytes());
         }
         offload.go_home()
+    })
+    .unwrap_or_else(|wrong| fatal(&wrong));
+}
+
+/// The job of ranks ends: what kernels cost on this one, if the user wants to know.
+extern "C" fn end_on_rank(told: extern "C" fn(*const c_void, usize)) {
+    with_device(|offload| {
+        offload.wait("the end of the program")?;
+        if MEASURES.load(Relaxed) {
+            let rank = job::of_job().map_or(-1, |job| (job.rank)());
+            let table = offload
+                .table()
+                .replacen('\n', &format!(", rank {rank}\n"), 1);
+            told(table.as_ptr().cast(), table.len());
+        }
+        Ok(())
     })
     .unwrap_or_else(|wrong| fatal(&wrong));
 }

@@ -25,11 +25,12 @@ pub enum Asked {
 }
 
 /// `OKL_BACKEND`.
-pub fn backend(environment: impl Environment) -> Result<Asked, String> {
+pub fn backend(environment: impl Environment, is_rank: bool) -> Result<Asked, String> {
     let Some(text) = settings::said(environment, "OKL_BACKEND") else {
         return Ok(Asked::Any);
     };
-    if text == "cpu" {
+    // On ranks their processors run kernels.
+    if text == "cpu" || text == "mpi" && is_rank {
         return Ok(Asked::Processor);
     }
     let kind = KINDS.iter().find(|kind| kind.backend == text);
@@ -71,7 +72,7 @@ mod tests {
 
     #[test]
     fn a_backend_is_a_kind_of_device_or_the_processor() {
-        let said = |text| match backend(set(&[("OKL_BACKEND", text)])) {
+        let said = |text| match backend(set(&[("OKL_BACKEND", text)]), text == "mpi") {
             Ok(Asked::Any) => "any".to_owned(),
             Ok(Asked::Kind(kind)) => kind.words.to_owned(),
             Ok(Asked::Processor) => "processor".to_owned(),
@@ -85,6 +86,8 @@ mod tests {
             assert!(said("gpu").contains(kind.backend));
         }
         assert_eq!(said("cpu"), "processor");
+        assert_eq!(said("mpi"), "processor");
+        assert!(backend(set(&[("OKL_BACKEND", "mpi")]), false).is_err());
         assert_eq!(
             said("gpu"),
             "OKL_BACKEND=gpu: valid values for kernels on devices are cuda, cuda-emulated, hip, spirv and cpu"

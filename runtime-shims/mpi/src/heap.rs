@@ -323,6 +323,12 @@ impl Heap {
         Some((start, end - start))
     }
 
+    /// The large block of this rank's that an address lies in: where its data start and end.
+    pub(crate) fn large_at(&self, address: usize) -> Option<(usize, usize)> {
+        let (&start, &end) = self.large.range(..=address).next_back()?;
+        (address < end).then_some((start, end))
+    }
+
     /// Bytes in live blocks: what this rank gave out less what it took back. The sum over all ranks is
     /// exact; one rank's number is negative where it frees what others allocate.
     pub(crate) fn bytes_live(&self) -> i64 {

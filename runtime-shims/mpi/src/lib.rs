@@ -21,6 +21,7 @@ mod console;
 mod constructs;
 mod control_area;
 mod control_words;
+mod devices;
 mod directly;
 mod doacross;
 mod exchange;

@@ -29,12 +29,17 @@ pub(crate) fn learn_large_blocks(words: &[u64]) {
     });
 }
 
-/// The large heap block or global variable that `address` lies in.
-pub(crate) fn object_at(address: usize) -> Option<(usize, usize)> {
-    let large = LARGE_BLOCKS.with(|blocks| {
+/// The large heap block that `address` lies in.
+pub(crate) fn large_at(address: usize) -> Option<(usize, usize)> {
+    LARGE_BLOCKS.with(|blocks| {
         let (&start, &end) = blocks.range(..=address).next_back()?;
         (address < end).then_some((start, end))
-    });
+    })
+}
+
+/// The large heap block or global variable that `address` lies in.
+pub(crate) fn object_at(address: usize) -> Option<(usize, usize)> {
+    let large = large_at(address);
     if large.is_some() {
         return large;
     }

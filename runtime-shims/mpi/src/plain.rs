@@ -29,11 +29,22 @@ pub(crate) fn is_plain() -> bool {
 
 fn decision() -> &'static Result<bool, String> {
     static DECISION: OnceLock<Result<bool, String>> = OnceLock::new();
-    DECISION.get_or_init(|| decide(own_environment))
+    // SAFETY: looks a function up.
+    let has_devices =
+        || unsafe { Opened::PROGRAM.symbol::<*mut c_void>(c"okl_gpu_launch_v3") }.is_ok();
+    DECISION.get_or_init(|| decide(own_environment, has_devices))
 }
 
-/// Whether the program runs on one rank, as plain OpenMP.
-fn decide(variable: impl Fn(&str) -> Option<String>) -> Result<bool, String> {
+/// Whether the program runs on one rank, as plain OpenMP. What ranks have run on their devices is the matter of who does that.
+fn decide(
+    variable: impl Fn(&str) -> Option<String>,
+    has_devices: impl Fn() -> bool,
+) -> Result<bool, String> {
+    const DEVICES: [&str; 4] = ["cuda", "cuda-emulated", "hip", "spirv"];
+    let said = settings::said(&variable, "OKL_BACKEND");
+    if said.is_some_and(|text| DEVICES.contains(&&*text)) && has_devices() {
+        return Ok(launcher::is_alone(&variable));
+    }
     let valid = [Backend::Cpu, Backend::Mpi];
     match settings::backend(&variable, "an OpenMP program", &valid)? {
         None => Ok(launcher::is_alone(&variable)),
@@ -130,10 +141,15 @@ mod tests {
     use super::*;
 
     fn with(variables: &[(&str, &str)]) -> Result<bool, String> {
-        decide(|name| {
+        decide_with(variables, false)
+    }
+
+    fn decide_with(variables: &[(&str, &str)], has_devices: bool) -> Result<bool, String> {
+        let variable = |name: &str| {
             let found = variables.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| value.to_string())
-        })
+        };
+        decide(variable, || has_devices)
     }
 
     #[test]
@@ -141,6 +157,15 @@ mod tests {
         assert_eq!(with(&[]), Ok(true));
         assert_eq!(with(&[("PMIX_RANK", "0")]), Ok(false));
         assert_eq!(with(&[("OKL_BACKEND", "mpi")]), Ok(false));
+    }
+
+    #[test]
+    fn devices_are_asked_for_on_any_number_of_ranks() {
+        let device = ("OKL_BACKEND", "cuda-emulated");
+        let two = ("OMPI_COMM_WORLD_SIZE", "2");
+        assert_eq!(decide_with(&[device], true), Ok(true));
+        assert_eq!(decide_with(&[device, two], true), Ok(false));
+        assert!(decide_with(&[device, two], false).is_err());
     }
 
     #[test]

@@ -72,6 +72,16 @@ pub(crate) fn private<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
+/// As [`private`], from now on, for code that is not this library's.
+pub(crate) fn begin_private() {
+    std::mem::forget(Private::enter());
+}
+
+/// Until now.
+pub(crate) fn end_private() {
+    drop(Private);
+}
+
 /// Runs `body`, a step that changes the runtime's state or the C library's, and that no handler of the
 /// program's interrupts: the page faults of a handler use the same state.
 #[inline]

@@ -24,7 +24,7 @@ use crate::{
     api::Icv,
     cancel,
     cell::ProgramCell,
-    console, doacross, files, flags, float_environment, fortran,
+    console, devices, doacross, files, flags, float_environment, fortran,
     interpose::{exit, variables},
     layout, libomp, locale,
     memory::{self, coherence},
@@ -230,6 +230,7 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
         return run_at_once(fork);
     }
     let is_pipeline = !is_at_once && is_pipeline(region);
+    let on_devices = devices::is_used() && is_on_devices(region);
     let ranks = threads::ranks_in(threads);
     if is_pipeline
         && threads <= threads::most_at_once(fork.icv)
@@ -238,13 +239,14 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
         return run_pipeline_here(fork, ranks);
     }
     let begun = Instant::now();
-    let on_own_threads = !is_at_once && !is_pipeline && may_run_on_own_threads(&fork);
+    let may_run_here = !is_at_once && !is_pipeline && !on_devices;
+    let on_own_threads = may_run_here && may_run_on_own_threads(&fork);
     if on_own_threads && alone::is_to_run_all() && !program::heap(|heap| heap.has_idle()) {
         stats::count(|counts| counts.alone += 1);
         run_on_own_threads(fork);
         return alone::learn_alone(begun.elapsed());
     }
-    let one_by_one = may_run_one_by_one(region, threads);
+    let one_by_one = !on_devices && may_run_one_by_one(region, threads);
     let by_itself = match one_by_one {
         true => Some(threads as u32),
         false => on_own_threads.then(threads::machines),
@@ -265,6 +267,7 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     FORK_SLOT.with(|slot| *slot = Some(fork));
     variables::follow();
     FRAME.with(|frame| *frame = stack::pointer());
+    devices::serial_frames_begin_at(stack::pointer());
     stack::call_on(program_stacks::region_stack_top(), fork_on_region_stack);
     if is_at_once {
         at_once::learn_on_ranks(region as usize, begun.elapsed());
@@ -351,6 +354,7 @@ fn run_on_own_threads(fork: Fork) {
     sections::okl_mpi_serial_code();
     FORK_SLOT.with(|slot| *slot = Some(fork));
     FRAME.with(|frame| *frame = stack::pointer());
+    devices::serial_frames_begin_at(stack::pointer());
     stack::call_on(program_stacks::region_stack_top(), run_here_on_region_stack);
 }
 
@@ -363,6 +367,12 @@ extern "C" fn run_here_on_region_stack() {
     alone::in_body(|| run_share(&fork, 0, false));
     team::leave();
     make_frames_writable(FRAME.with(|frame| *frame));
+}
+
+/// Whether what the threads of a region share runs on devices, where ranks have some.
+fn is_on_devices(region: *const RegionDescriptor) -> bool {
+    // SAFETY: a descriptor that the pass emitted, if there is one.
+    !region.is_null() && unsafe { (*region).flags } & region_flags::ON_DEVICES != 0
 }
 
 /// Whether rank 0 may run a region by itself, one thread after the other: where its ranks have one each.
@@ -381,6 +391,7 @@ fn run_one_by_one(fork: Fork) {
     region::count_own();
     FORK_SLOT.with(|slot| *slot = Some(fork));
     FRAME.with(|frame| *frame = stack::pointer());
+    devices::serial_frames_begin_at(stack::pointer());
     alone::in_body(|| stack::call_on(program_stacks::region_stack_top(), one_by_one));
     FORK_SLOT.with(|slot| *slot = None);
 }
@@ -591,6 +602,9 @@ extern "C" fn fork_on_region_stack() {
     message[FORK_STREAMS..FORK_ICV].copy_from_slice(&streams);
     message[FORK_ICV..FORK_ARGS].copy_from_slice(&fork.icv.to_words());
     message.extend(&fork.args);
+    if is_on_devices(fork.region) {
+        message.push(FRAME.with(|frame| *frame) as u64);
+    }
     let words = driver(|driver| driver.send_fork(&mut ThisRank, &carried, &message));
     let location = fork.location;
     let pages = carried.carried().len();
@@ -709,10 +723,16 @@ pub(crate) fn serve_forks() {
         }
         apply_fork(carried);
         let region = message[1] as *mut RegionDescriptor;
+        let mut args = message[FORK_ARGS..].to_vec();
+        if is_on_devices(region)
+            && let Some(frame) = args.pop()
+        {
+            devices::serial_frames_begin_at(frame as usize);
+        }
         run_region(Fork {
             region,
             threads,
-            args: message[FORK_ARGS..].to_vec(),
+            args,
             icv,
             location: location_of(region),
         });

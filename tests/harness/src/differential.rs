@@ -480,11 +480,16 @@ impl<'a> Setting<'a> {
                 "-Wl,--push-state,--as-needed,-lokl_cpu,--pop-state".to_owned(),
                 format!("-Wl,-rpath,{dir}"),
             ],
-            Build::Okl => vec![
-                format!("-L{dir}"),
-                "-lokl_mpi".to_owned(),
-                format!("-Wl,-rpath,{dir}"),
-            ],
+            Build::Okl => {
+                // Where there is nothing for a device it is asked for all the same.
+                let devices = self.launch.target.contains('+').then_some("-lokl_gpu");
+                let libraries = [Some("-lokl_mpi"), devices].into_iter().flatten();
+                let folders = [format!("-L{dir}"), format!("-Wl,-rpath,{dir}")];
+                folders
+                    .into_iter()
+                    .chain(libraries.map(str::to_owned))
+                    .collect()
+            }
         }
     }
 
@@ -514,7 +519,7 @@ impl<'a> Setting<'a> {
             let is_for_ranks = build == Build::Okl && !plain;
             match (language, is_for_ranks) {
                 (Language::Okl, true) => {
-                    compile.arg("--okl-target=mpi");
+                    compile.arg(format!("--okl-target={}", self.launch.target));
                 }
                 // Threads run its kernels.
                 (Language::Okl, false) => {
@@ -522,7 +527,8 @@ impl<'a> Setting<'a> {
                 }
                 (_, true) => {
                     compile.arg(format!("-fpass-plugin={}", self.tools.plugin.display()));
-                    compile.args(["-mllvm", "-okl-target=mpi"]);
+                    let target = format!("-okl-target={}", self.launch.target);
+                    compile.args(["-mllvm", &target]);
                 }
                 (_, false) => {}
             }

@@ -20,6 +20,7 @@ use crate::llvm::{
 };
 use crate::lower::cpu::counted::{Copies, Counted, compares_whole, variable};
 use crate::lower::runtime_call::declare_openmp;
+use crate::marks::ON_DEVICE;
 
 use area::{Area, is_read_from, is_slot};
 use outline::{LOOP, fork, outline};
@@ -227,10 +228,30 @@ impl<'m> Nest<'m> {
         })
     }
 
-    /// Has threads share it, once all that only says what the code is is gone.
-    pub fn emit(&self, module: &'m Module) -> Option<Outlined<'m>> {
-        self.how.as_ref().ok().map(|shared| shared.emit(module))
+    /// Has threads share it, once all that only says what the code is is gone. What a thread has of some loops is launched on
+    /// a device.
+    pub fn emit(
+        &self,
+        module: &'m Module,
+        launches: &[(Call<'m>, Launch<'m>)],
+    ) -> Option<Outlined<'m>> {
+        let launch = launches.iter().find(|(site, _)| *site == self.site);
+        let launch = launch.map(|(_, launch)| launch);
+        let shared = self.how.as_ref().ok()?;
+        let outlined = shared.emit(module, launch);
+        if launch.is_some() {
+            ON_DEVICE.put_on(module, outlined.body);
+        }
+        Some(outlined)
     }
+}
+
+/// What launches a thread's part of a loop on a device.
+pub struct Launch<'m> {
+    /// A function of the number of the first iteration and how many there are, and of the values: not 0 where it ran there.
+    pub function: Function<'m>,
+    /// Numbers of 64 bits, from in front of the loop.
+    pub values: Vec<Value<'m>>,
 }
 
 /// What threads share.
@@ -277,7 +298,7 @@ impl<'m> Shared<'m> {
         &self.loops[0]
     }
 
-    fn emit(&self, module: &'m Module) -> Outlined<'m> {
+    fn emit(&self, module: &'m Module, launch: Option<&Launch<'m>>) -> Outlined<'m> {
         let outermost = self.outermost();
         let kernel = outermost.decides.function();
         let places = Places::of(module, kernel);
@@ -295,7 +316,7 @@ impl<'m> Shared<'m> {
         let thread = builder.call(asks, &[ident(module, PLAIN)]);
         let like = thread.as_instruction().expect("a call");
 
-        let (area, first) = self.part(module, &places, &counted, [count, last], like);
+        let (area, first) = self.part(module, &places, &counted, [count, last], launch, like);
         let body = outline(module, area, &places, first);
         let call = body.users().first().and_then(|user| user.as_call());
         let call = call.expect("it is called once").instruction();
@@ -315,6 +336,7 @@ impl<'m> Shared<'m> {
         places: &Places<'m>,
         counted: &[Counted<'m>],
         [count, last]: [Value<'m>; 2],
+        launch: Option<&Launch<'m>>,
         like: Instruction<'m>,
     ) -> (Area<'m>, Instruction<'m>) {
         let outermost = self.outermost();
@@ -365,8 +387,22 @@ impl<'m> Shared<'m> {
         let more = Comparison::Integer(IntPredicate::LLVMIntSGT);
         let until = builder.select(builder.ask(more, until, last), last, until);
         builder.store(until, upper);
-        builder.store(builder.load(long, lower), number);
-        builder.go(header);
+        let from = builder.load(long, lower);
+        builder.store(from, number);
+        let launches = launch.map(|_| kernel.append_block(module));
+        match launch.zip(launches) {
+            None => builder.go(header),
+            Some((launch, block)) => {
+                builder.go_if(builder.ask(more, from, until), header, block);
+                let builder = at(block);
+                let count = builder.plus(builder.difference(until, from), 1);
+                let values = launch.values.iter().copied();
+                let values: Vec<_> = [from, count].into_iter().chain(values).collect();
+                let ran = builder.call(launch.function, &values);
+                let is_done = builder.compare(ran, module.const_i32(0), true);
+                builder.go_if(is_done, end, header);
+            }
+        }
 
         outermost.decides.always_branch(module, true);
         empty(header);
@@ -425,7 +461,7 @@ impl<'m> Shared<'m> {
         }
         kernel.remove_unreachable_blocks();
         let mut area = Area::of_loop(header, end);
-        let blocks = [start, some].into_iter().chain(area.blocks);
+        let blocks = [start, some].into_iter().chain(launches).chain(area.blocks);
         area.blocks = blocks.chain([end, done]).collect();
         area.known = area.blocks.iter().copied().collect();
         (area, first)

@@ -9,10 +9,12 @@
 pub mod given;
 mod host;
 mod lock;
+mod parts;
 mod rounds;
 mod shared;
 
 pub use host::launch;
+pub use parts::launch_parts;
 pub use shared::bytes as shared_bytes;
 
 use std::collections::{HashMap, HashSet};
@@ -50,6 +52,7 @@ pub struct Candidate<'a, 'm> {
     pub one: &'a ParallelLoop<'m>,
     grid: Vec<Counter<'m>>,
     shape: Shape<'m>,
+    on_ranks: bool,
 }
 
 /// A loop over blocks that goes to a device, for the host.
@@ -86,15 +89,19 @@ pub enum Passed {
     Lacks,
     /// The number of the first block in a direction, of 32 bits.
     FirstBlock(usize),
+    /// The number of the first iteration of the outermost loop that runs: of 64 bits.
+    Base,
 }
 
 impl<'a, 'm> Candidate<'a, 'm> {
-    /// The loop over blocks of a number, if all that it is can be done on each of these devices.
+    /// The loop over blocks of a number, if all that it is can be done on each of these devices; `on_ranks`: of which each
+    /// rank's runs a part.
     pub fn of(
         module: &'m Module,
         number: usize,
         one: &'a ParallelLoop<'m>,
         targets: &[&'static GpuTarget],
+        on_ranks: bool,
     ) -> Result<Self, Wrong<'m>> {
         let grid = threads::grid(one).map_err(|why| (one.site.instruction(), why))?;
         let shape = Shape::of(module, one, &grid, targets)?;
@@ -105,6 +112,7 @@ impl<'a, 'm> Candidate<'a, 'm> {
             one,
             grid,
             shape,
+            on_ranks,
         })
     }
 
@@ -200,6 +208,9 @@ pub fn outline_all(
         .iter()
         .filter(|one| atomics::needs_lock(device, **one));
     let has_lock: HashSet<_> = needs.filter_map(which).collect();
+    if let Some(&which) = has_lock.iter().find(|&&which| candidates[which].on_ranks) {
+        return failed(Some(which), parts::ATOMIC);
+    }
     // Kernels run one after the other, so each has the lock for all its atomic code, or for none. What is in no kernel stays
     // on the processor.
     let (mut locked, mut plain) = (Vec::new(), Vec::new());
@@ -225,6 +236,11 @@ pub fn outline_all(
         }
     }
     atomics::emit(device, &plan);
+    for (which, (_, _, shape)) in shapes.iter().enumerate() {
+        if candidates[which].on_ranks && parts::updates_together(&shape.code) {
+            return failed(Some(which), parts::ATOMIC);
+        }
+    }
     let has_atomics = |shape: &Shape<'_>| {
         let code = shape.code.iter().flat_map(|block| block.instructions());
         code.into_iter().any(|one| {
@@ -259,8 +275,8 @@ pub fn outline_all(
     let mut made = Vec::new();
     for (number, ((_, grid, shape), is_plain)) in shapes.iter().zip(is_plain).enumerate() {
         let stack = &stacks[number];
-        let name = candidates[number].number;
-        match outline(device, grid, shape, stack, name, is_plain, target) {
+        let numbers = (candidates[number].number, candidates[number].on_ranks);
+        match outline(device, grid, shape, stack, numbers, is_plain, target) {
             Ok((kernel, passed)) => {
                 let shared = shared[number];
                 made.push((Kernel { shared, ..kernel }, passed));
@@ -303,7 +319,7 @@ fn outline<'d>(
     grid: &[Counter<'d>],
     shape: &Shape<'d>,
     stack: &Stack<'d>,
-    number: usize,
+    (number, has_base): (usize, bool),
     is_plain: bool,
     target: &GpuTarget,
 ) -> Result<(Kernel, Vec<Passed>), String> {
@@ -332,17 +348,26 @@ fn outline<'d>(
     let like = outermost.begins;
     let mut copies = Copies::before(device, like, stack.area.known.clone());
     let counted: Vec<_> = grid.iter().map(|one| copies.counted(device, one)).collect();
+    let base = has_base.then(|| {
+        let long = device.int(64);
+        let slot = Builder::at_entry(device, function).alloca(long, 8);
+        copies.builder.load(long, slot)
+    });
     let front = like.block();
     front.terminator().expect("a complete block").erase();
     let [start, done] = [(); 2].map(|()| function.append_block(device));
     let builder = Builder::at_end_like(device, start, like);
-    for (counter, counted) in grid.iter().zip(&counted) {
+    for (depth, (counter, counted)) in grid.iter().zip(&counted).enumerate() {
         let own = asked::number(&builder, &target.block, counter.axis, None);
         let is_few = counted.count.as_constant_int();
         let is_few = is_few.is_some_and(|count| count <= FEW_BLOCKS);
         let first =
             (counter.axis > 0 && !is_few).then(|| given.value(Passed::FirstBlock(counter.axis)));
         let own = rounds::plus(&builder, own, first);
+        let own = match base {
+            Some(base) if depth == 0 => builder.sum(own, base),
+            _ => own,
+        };
         let value = match counted.variable.has_note(FEW_ITERATIONS) {
             true => {
                 let [own, step] =
@@ -393,6 +418,7 @@ fn outline<'d>(
     for argument in call.arguments() {
         let place = match given.passed(argument) {
             Some(passed) => Some(Place::Passed(passed.clone(), argument.ty(), 1)),
+            None if base == Some(argument) => Some(Place::Passed(Passed::Base, argument.ty(), 1)),
             None => place(argument, function, &stack.all, &counted, &is_read),
         };
         let place = place.ok_or("it uses a value from in front of it that is in no variable")?;
@@ -457,7 +483,9 @@ fn outline<'d>(
                 let (ty, align) = (*ty, *align);
                 let (at, parameter) = passed.next().expect("one for each");
                 match value {
-                    Passed::First(_) | Passed::Step(_) | Passed::FirstBlock(_) => parameter,
+                    Passed::First(_) | Passed::Step(_) | Passed::FirstBlock(_) | Passed::Base => {
+                        parameter
+                    }
                     Passed::Global(_) | Passed::Lock | Passed::Lacks => {
                         builder.cast(Opcode::LLVMAddrSpaceCast, parameter, ty)
                     }

@@ -9,6 +9,7 @@ use okl_abi::gpu::{DeviceKernel, DeviceParameter, Image as Record, does, paramet
 use super::{Host, Image, Plan, blocks, halo, range, sets};
 use crate::diagnostic::{Site, user_name};
 use crate::llvm::{Call, Global, Linkage, Module, Value};
+use crate::lower::cpu::threads::Launch;
 use crate::marks::LOWERED_KERNEL;
 
 /// What the host knows of a kernel.
@@ -55,10 +56,19 @@ impl Kernel {
     }
 }
 
+/// What is known of launches where the processor's code of loops is made.
+#[derive(Default)]
+pub struct Launches<'m> {
+    /// What the run time is told of loops over sets, which it launches itself.
+    pub sets: Vec<(Call<'m>, Value<'m>)>,
+    /// What launches the part that a thread has of blocks, where ranks share them.
+    pub blocks: Vec<(Call<'m>, Launch<'m>)>,
+}
+
 /// Has loops run on a device, where there is one. What the processor does instead is still to be lowered, and what it is not
-/// to do, to be taken out by [`finish`]. What the run time is told of loops that it launches is returned.
-pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Vec<(Call<'m>, Value<'m>)> {
-    let mut told = Vec::new();
+/// to do, to be taken out by [`finish`].
+pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Launches<'m> {
+    let mut told = Launches::default();
     if plan.going.is_empty() {
         return told;
     }
@@ -88,6 +98,12 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Vec<(Call<'m>, Value<'m>
         let place = Site::Instruction(going.site.instruction());
         let record = record(module, &going.kernel, name, place, list_of(&going.images));
         let what = match &going.host {
+            Host::Blocks(nest) if plan.on_ranks => {
+                let launch = blocks::launch_parts(module, nest, record, plan.has_cpu);
+                told.blocks.push((going.site, launch));
+                LOWERED_KERNEL.put_on(module, nest.function);
+                "what a rank has of the blocks of this @outer loop runs on its device, where there is one"
+            }
             Host::Blocks(nest) => {
                 blocks::launch(module, nest, record, plan.has_cpu);
                 LOWERED_KERNEL.put_on(module, nest.function);
@@ -95,13 +111,18 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Vec<(Call<'m>, Value<'m>
             }
             Host::Sets(_, passed) => {
                 let record = sets::record(module, *record, halo, passed, plan.has_cpu);
-                told.push((going.site, record));
+                told.sets.push((going.site, record));
                 "the elements of this loop run on a device, where there is one"
             }
             Host::Range(fork) => {
                 range::launch(module, fork, record, plan.has_cpu);
                 range::mark(module, fork);
-                "the loop of this region runs on a device, where there is one"
+                match plan.on_ranks {
+                    true => {
+                        "what a rank has of the loop of this region runs on its device, where there is one"
+                    }
+                    false => "the loop of this region runs on a device, where there is one",
+                }
             }
         };
         going.site.instruction().remark("Device", what, false);

@@ -12,9 +12,11 @@ mod checks;
 mod deal;
 mod host;
 mod reduce;
+mod share;
 mod uniform;
 
 pub use host::launch;
+pub use share::prepare;
 
 use okl_abi::Effects;
 use okl_abi::gpu::parameter;
@@ -37,6 +39,7 @@ use crate::recognise;
 use checks::{check_all, comes_to, only_loop, outside_is_private, written};
 use deal::{deal, is_end};
 use reduce::Combined;
+use share::Share;
 use uniform::{Evaluated, Uniform};
 
 /// Work items of a block, where they combine values of so many bytes.
@@ -54,6 +57,8 @@ pub struct Candidate<'a, 'm> {
     pub region: &'a Region<'m>,
     /// Which captures nothing else leads to than the captures themselves.
     alone: Vec<bool>,
+    /// What each thread of it has run on a device, where ranks share it.
+    share: Option<Share<'m>>,
 }
 
 /// What the host has of a region that goes to a device.
@@ -65,6 +70,7 @@ pub struct Fork<'m> {
     condition: Option<Value<'m>>,
     captures: Vec<Value<'m>>,
     does: Hosted,
+    share: Option<Share<'m>>,
 }
 
 /// What the host does.
@@ -83,6 +89,9 @@ pub enum Passed {
     Value(Evaluated),
     /// The number of work items.
     Items,
+    /// The first iteration of a share, and the last one: of 64 bits.
+    From,
+    To,
     /// Where each block leaves its results.
     Results,
 }
@@ -103,8 +112,9 @@ fn why<T>(at: Option<Instruction<'_>>, why: &str) -> Result<T, Why> {
 }
 
 impl<'a, 'm> Candidate<'a, 'm> {
-    /// A region, if it is one that a device may run as far as can be seen here.
-    pub fn of(region: &'a Region<'m>) -> Result<Self, Why> {
+    /// A region, if it is one that a device may run as far as can be seen here; `on_ranks`: of which each rank's may run a
+    /// share.
+    pub fn of(module: &'m Module, region: &'a Region<'m>, on_ranks: bool) -> Result<Self, Why> {
         if region.team != Team::Threads {
             return why(None, "its threads are those of several teams");
         }
@@ -113,9 +123,11 @@ impl<'a, 'm> Candidate<'a, 'm> {
         }
         let alone = region.captures.iter();
         let alone = alone.map(|one| one.by_reference && is_alone(one.value));
+        let share = on_ranks.then(|| Share::of(module, region));
         Ok(Self {
             region,
             alone: alone.collect(),
+            share: share.transpose()?,
         })
     }
 
@@ -128,6 +140,7 @@ impl<'a, 'm> Candidate<'a, 'm> {
             condition: region.condition,
             captures: region.captures.iter().map(|one| one.value).collect(),
             does,
+            share: self.share,
         }
     }
 }
@@ -286,6 +299,16 @@ pub fn outline(
     let long = device.int(64);
     let items = builder.load(long, slot(long));
     placeholders.push((items, Passed::Items));
+    let share = candidate.share.as_ref().map(|_| {
+        if let Some(one) = body.instructions().into_iter().find(is_shared_update) {
+            let told = "it updates memory atomically, which ranks do together";
+            return why(Some(one), told);
+        }
+        let [from, to] = [(); 2].map(|()| builder.load(long, slot(long)));
+        placeholders.extend([(from, Passed::From), (to, Passed::To)]);
+        Ok([from, to])
+    });
+    let share = share.transpose()?;
     let in_block = items_of(combined.as_ref().map_or(0, |combined| combined.bytes));
     let results = combined
         .as_ref()
@@ -308,6 +331,7 @@ pub fn outline(
         site,
         signed,
         [own, items, index],
+        share,
         combined.is_some(),
     )?;
     for call in calls(body) {
@@ -361,6 +385,17 @@ pub fn outline(
         };
         (kernel, does)
     })
+}
+
+/// Whether an instruction is an atomic access of memory that others may access.
+fn is_shared_update(one: &Instruction<'_>) -> bool {
+    let is_own = |address: Value<'_>| {
+        address
+            .underlying_object()
+            .as_op(Opcode::LLVMAlloca)
+            .is_some()
+    };
+    one.is_atomic_access() && !one.address().is_some_and(is_own)
 }
 
 fn calls<'d>(body: Function<'d>) -> Vec<Call<'d>> {

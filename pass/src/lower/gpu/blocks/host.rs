@@ -112,6 +112,7 @@ fn passed<'m>(
             return keep(*variable);
         }
         Passed::Lock | Passed::Lacks | Passed::FirstBlock(_) => return module.pointer().zero(),
+        Passed::Base => return keep(module.const_i64(0)),
         Passed::Few(at) => {
             let value = builder.load(module.int(64), *variables[at]);
             return keep(builder.int_cast(value, module.int(32)));

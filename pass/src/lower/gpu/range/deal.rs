@@ -13,12 +13,14 @@ pub(super) fn is_last_barrier(call: Call<'_>) -> bool {
 }
 
 /// Has a work item run the iteration with its number, and those that lie as many behind it as there are work items. One that
-/// has none is done, unless work items meet behind the loop.
+/// has none is done, unless work items meet behind the loop. Of a `share` of the iterations the first one and the last one
+/// are given.
 pub(super) fn deal<'d>(
     device: &'d Module,
     site: Call<'d>,
     signed: bool,
     [own, items, index]: [Value<'d>; 3],
+    share: Option<[Value<'d>; 2]>,
     meets: bool,
 ) -> Result<(), Why> {
     let body = site.instruction().function();
@@ -47,12 +49,22 @@ pub(super) fn deal<'d>(
         let ty = lower.ty();
         builder.binary(Opcode::LLVMAdd, lower, builder.int_cast(number, ty))
     };
+    // Numbers are counted from the loop's first iteration on: that of a work item, and the last of all that run.
+    let first_and_end = |builder: &Builder<'d>, lower: Value<'d>, last: Value<'d>| match share {
+        None => (own, last),
+        Some([from, to]) => {
+            let lower = wide(builder, lower);
+            let first = builder.sum(own, builder.difference(from, lower));
+            (first, builder.least(builder.difference(to, lower), last))
+        }
+    };
     let equal = Comparison::Integer(IntPredicate::LLVMIntEQ);
     let at_most = Comparison::Integer(IntPredicate::LLVMIntSLE);
     if is_deal {
         let builder = Builder::before(device, at);
         let [lower, upper] = ["lower", "upper"].map(|name| argument(site, name));
         let last = builder.difference(wide(&builder, upper), wide(&builder, lower));
+        let (own, end) = first_and_end(&builder, lower, last);
         builder.store(own, index);
         for next in calls(body) {
             let is_next = runtime::function(next).is_some_and(|one| one.has(Effects::SHARES));
@@ -61,7 +73,7 @@ pub(super) fn deal<'d>(
             }
             let builder = Builder::before(device, next.instruction());
             let number = builder.load(device.int(64), index);
-            let has = builder.ask(at_most, number, last);
+            let has = builder.ask(at_most, number, end);
             let value = own_at(&builder, lower, number);
             builder.store(value, argument(next, "lower"));
             builder.store(value, argument(next, "upper"));
@@ -106,19 +118,20 @@ pub(super) fn deal<'d>(
     let lower = builder.load(ty, lower_at);
     let upper = builder.load(ty, upper_at);
     let last = builder.difference(wide(&builder, upper), wide(&builder, lower));
+    let (own, end) = first_and_end(&builder, lower, last);
     builder.store(own, index);
     if meets {
         builder.go(inside);
     } else {
         let done = body.append_block(device);
         Builder::at_end_like(device, done, at).ret(None);
-        builder.go_if(builder.ask(at_most, own, last), inside, done);
+        builder.go_if(builder.ask(at_most, own, end), inside, done);
     }
     let builder = Builder::before(device, at);
     let number = builder.load(device.int(64), index);
     if meets {
         // None are from the second to the first one.
-        let has = builder.ask(at_most, number, last);
+        let has = builder.ask(at_most, number, end);
         let [first, second] =
             [0, 1].map(|none| builder.select(has, number, device.const_i64(none)));
         builder.store(own_at(&builder, lower, second), lower_at);
@@ -144,7 +157,7 @@ pub(super) fn deal<'d>(
     let builder = Builder::at_end_like(device, leaves, at);
     let next = builder.sum(builder.load(device.int(64), index), items);
     builder.store(next, index);
-    builder.go_if(builder.ask(at_most, next, last), inside, behind);
+    builder.go_if(builder.ask(at_most, next, end), inside, behind);
     fini.instruction().erase();
     at.erase();
     for barrier in calls(body)

@@ -2,23 +2,26 @@
 
 use okl_abi::gpu::f;
 
-use super::{Fork, Passed, items_of};
+use super::{Fork, Passed, items_of, share};
 use crate::llvm::{Builder, Comparison, Global, IntPredicate, Linkage, Module, Opcode, Value};
 use crate::lower::runtime_call::declare;
 
 /// Blocks of a kernel, at most; of one that leaves results, and of one whose iterations the host cannot count.
-const MOST_BLOCKS: i64 = 1 << 20;
-const MOST_BLOCKS_WITH_RESULTS: i64 = 256;
+pub(super) const MOST_BLOCKS: i64 = 1 << 20;
+pub(super) const MOST_BLOCKS_WITH_RESULTS: i64 = 256;
 const BLOCKS_IF_UNKNOWN: i64 = 256;
 
 /// Iterations, at most: numbers of work items lie as far apart, and do not overflow.
-const MOST_ITERATIONS: i64 = 1 << 30;
+pub(super) const MOST_ITERATIONS: i64 = 1 << 30;
 
 /// OpenMP's function that says whether there is a team already.
 const IN_PARALLEL: &str = "omp_in_parallel";
 
-/// Puts the launch in front of the call that begins a region.
+/// Puts the launch in front of the call that begins a region, or in front of each thread's share.
 pub fn launch<'m>(module: &'m Module, fork: &Fork<'m>, record: Global<'m>, has_cpu: bool) {
+    if let Some(share) = &fork.share {
+        return share::launch(module, fork, share, record, has_cpu);
+    }
     let at = fork.site.instruction();
     let function = at.function();
     // How many threads it is to have is told of this region.
@@ -118,6 +121,7 @@ pub fn launch<'m>(module: &'m Module, fork: &Fork<'m>, record: Global<'m>, has_c
             Passed::Value(value) => value.emit(&builder, &fork.captures),
             Passed::Items => builder.binary(Opcode::LLVMMul, blocks, module.const_i64(in_block)),
             Passed::Results => results.expect("there are some"),
+            Passed::From | Passed::To => unreachable!("all of the loop runs"),
         };
         let ty = value.ty();
         let copy = entry.alloca(ty, module.align_of(ty));

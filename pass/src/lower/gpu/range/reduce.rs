@@ -126,7 +126,7 @@ fn address_read(at: Instruction<'_>) -> Option<Value<'_>> {
 }
 
 /// The variables whose values a thread gives, in the order of the list.
-fn privates<'d>(device: &'d Module, call: Call<'d>) -> Result<Vec<Instruction<'d>>, Why> {
+pub fn privates<'d>(device: &'d Module, call: Call<'d>) -> Result<Vec<Instruction<'d>>, Why> {
     let at = call.instruction();
     let told = || why(Some(at), NOT_UNDERSTOOD);
     let [list, count] = ["list", "items"].map(|name| runtime::argument(call, name));
