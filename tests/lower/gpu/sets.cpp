@@ -81,6 +81,7 @@ void optional(op_set set, op_map map, op_dat x, op_dat sum, int use) {
 // CHECK:         ret;
 
 static void assigns(double const *x, double *y) { *y = *x; }
+static void where(double const *x, double *most, int *at) { most[0] = *x > most[0] ? *x : most[0], *at = 1; }
 static void prints(double const *x, double *y) { *y += printf("%g\n", *x); }
 static void counts(double const *x, double *y) { *y += *x, calls++; }
 static void adds(double const *x, double *y) { *y += *x; }
@@ -96,4 +97,7 @@ void not_there(op_set set, op_map map, op_dat x, op_dat y, double *all, int use,
   op_par_loop(counts, "counts", set, op_arg_dat(x, -1, OP_ID, 1, "double", OP_READ), op_arg_dat(y, -1, OP_ID, 1, "double", OP_RW));
   // TOLD-DAG: sets.cpp:[[# @LINE + 1]]:3: warning: this cannot run on a device, so the processor runs it: arg1 is a global argument that the kernel assigns
   op_par_loop(assigns, "global", set, op_arg_dat(x, -1, OP_ID, 1, "double", OP_READ), op_arg_gbl(all, 1, "double", OP_WRITE));
+  // TOLD-DAG: sets.cpp:[[# @LINE + 1]]:3: warning: this cannot run on a device, so the processor runs it: arg2 is op_arg_info of what is not one value that is OP_MIN or OP_MAX
+  op_par_loop(where, "where", set, op_arg_dat(x, -1, OP_ID, 1, "double", OP_READ), op_arg_gbl(all, 2, "double", OP_MAX),
+              op_arg_info(&dim, 1, "int", 1));
 }

@@ -36,8 +36,9 @@ use crate::process::{self, End, Finished, command_line};
 use crate::random::text::Random;
 use crate::tools::{Language, Tools};
 
-/// Seconds that a build or a run may take.
-const LIMIT: Duration = Duration::from_secs(60);
+/// Seconds that a build or a run may take. (A device that is emulated takes a launch for each colour, of which there are as many
+/// as elements where all write the same.)
+const LIMIT: Duration = Duration::from_secs(180);
 /// Percentage of the loops that have to run several elements at once.
 const LEAST_LANES: usize = 20;
 
