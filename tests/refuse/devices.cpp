@@ -56,7 +56,6 @@ extern const int table[4];
 KERNEL void variables(int n, int *a) {
   for (OUTER int o = 0; o < n; ++o)
     for (INNER int i = 0; i < 4; ++i)
-      // CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: error: this cannot run on a device: it uses counter, a variable outside of the kernel that is no constant of this file: pass it as an argument
       a[i] += counter;
   for (OUTER int o = 0; o < n; ++o)
     for (INNER int i = 0; i < 4; ++i)
@@ -64,7 +63,6 @@ KERNEL void variables(int n, int *a) {
       a[i] += own;
   for (OUTER int o = 0; o < n; ++o)
     for (INNER int i = 0; i < 4; ++i)
-      // CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: error: this cannot run on a device: it uses table, a variable outside of the kernel that is no constant of this file: pass it as an argument
       a[i] += table[i];
 }
 
@@ -80,15 +78,19 @@ KERNEL void items(int n, float *a) {
   for (OUTER int o = 0; o < n; ++o)
     for (INNER int j = 0; j < 32; ++j)
       for (INNER int i = 0; i < 64; ++i) a[64 * j + i] = 0;
-  // CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: error: this cannot run on a device: the @shared variables of a block have 65536 bytes, and cuda has room for 49152
+  // CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: error: this cannot run on a device: the @shared variables of a block have 262144 bytes, and cuda has room for 232448
   for (OUTER int o = 0; o < n; ++o) {
-    SHARED float s[16384];
+    SHARED float s[65536];
     for (INNER int i = 0; i < 64; ++i) s[i] = a[i];
     for (INNER int i = 0; i < 64; ++i) a[i] = s[63 - i];
   }
   for (OUTER int o = 0; o < n; ++o)
-    // CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: error: this cannot run on a device: how many work items a block has is not known in front of all blocks: what it counts changes while it runs
-    for (INNER int i = 0; i < o; ++i) a[i] = 0;
+    for (INNER int i = 0; i < o; ++i) {
+      a[i] = 0;
+      // CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: error: this cannot run on a device: this barrier is in an @inner loop, and others of the block may have another number of work items
+      __okl_barrier(0);
+      a[i] += 1;
+    }
 }
 
 KERNEL void between(int n, float *a) {
@@ -116,17 +118,6 @@ KERNEL void meets(int n, float *a) {
     }
     for (INNER int i = 0; i < 8; ++i) a[i] += 1;
   }
-}
-
-KERNEL void sections(int n, int *a) {
-  for (OUTER int o = 0; o < n; ++o)
-    for (INNER int i = 0; i < 4; ++i) {
-      // CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: error: this cannot run on a device: its @atomic code is more than one update of one object
-      __okl_atomic_begin(1);
-      a[0] += 1;
-      a[1] += a[0];
-      __okl_atomic_end();
-    }
 }
 
 // What is seen in the code of the device.

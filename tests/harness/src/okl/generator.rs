@@ -26,8 +26,10 @@ pub(super) fn program(seed: u64) -> Program {
     let sums = (0..random.between(1, 2)).map(|_| random.one_of(&kinds));
     let sums: Vec<_> = sums.collect();
     let turns = if random.chance(25) { 2 } else { 0 };
+    let [has_globals, locks] = [20, 15].map(|percent| random.chance(percent));
     let mut generator = Generator {
         random,
+        locks,
         n,
         inputs: input.len(),
         sums,
@@ -59,6 +61,7 @@ pub(super) fn program(seed: u64) -> Program {
     let between = generator.between(&nests);
     Program {
         n,
+        has_globals,
         between,
         input,
         turns,
@@ -78,6 +81,8 @@ enum State {
 
 struct Generator {
     random: Random,
+    /// Whether several updates stand in one block of atomic code.
+    locks: bool,
     n: i64,
     /// Cells of `a`.
     inputs: usize,
@@ -211,6 +216,33 @@ impl Generator {
         }
     }
 
+    /// The same loop with a number of iterations that a loop over blocks says, if there is one that can: at most so many.
+    fn varied(&mut self, one: &Count, outer: &[Count], most: usize) -> Option<Count> {
+        let plain = |by: &&Count| by.first.of.is_none() && is_signed(by.ty);
+        let by = outer.iter().find(plain)?;
+        let far = by.first.plus + by.step * (by.most as i64 - 1);
+        let [least, largest] = [by.first.plus.min(far), by.first.plus.max(far)];
+        let iterations = self.random.between(1, most) as i64;
+        // As many for the largest number; for smaller ones less, or none.
+        let first = largest.min(least + iterations);
+        let limit = Bound {
+            of: Some(by.name.clone()),
+            plus: iterations + first - largest,
+        };
+        Some(Count {
+            ty: "long",
+            first: Bound {
+                of: None,
+                plus: first,
+            },
+            limit,
+            step: 1,
+            is_inclusive: false,
+            most: iterations as usize,
+            ..one.clone()
+        })
+    }
+
     /// Names axes of loops that are one in the other, or not.
     fn name_axes(&mut self, counts: &mut [Count]) {
         if !self.random.chance(30) {
@@ -292,15 +324,22 @@ impl Generator {
             self.name_axes(&mut shape);
             shapes.push(shape);
         }
+        let shared_count = self.random.between(0, 2);
+        // Where nobody has cells of others', blocks may have different numbers of work items.
+        if shared_count == 0 && self.random.chance(50) {
+            let at = self.random.between(0, shapes.len() - 1);
+            let level = self.random.between(0, depth - 1);
+            if let Some(varied) = self.varied(&shapes[at][level], &outer, [24, 6, 3][depth - 1]) {
+                shapes[at][level] = varied;
+            }
+        }
         let sizes = shapes
             .iter()
             .map(|shape| shape.iter().map(|one| one.most).product());
         let sizes: Vec<usize> = sizes.collect();
         self.items = sizes[0];
         let most = sizes.into_iter().max().unwrap_or(1);
-        let shared = (0..self.random.between(0, 2))
-            .map(|_| most)
-            .collect::<Vec<_>>();
+        let shared = (0..shared_count).map(|_| most).collect::<Vec<_>>();
         let mut exclusive = Vec::new();
         let mut fixed = Vec::new();
         for _ in 0..self.random.between(0, 2) {
@@ -561,7 +600,16 @@ impl Generator {
                 let index = Index::Modulo(Box::new(self.value(1)), SUMS);
                 let array = format!("sum{at}");
                 let (value, is_block) = (self.value(2), self.random.chance(10));
-                Statement::Atomic(Cell { array, index }, operation, value, is_block)
+                let one = Statement::Atomic(Cell { array, index }, operation, value, is_block);
+                if !self.locks || !self.random.chance(50) {
+                    return one;
+                }
+                let at = self.random.between(0, self.sums.len() - 1);
+                let (index, value) = (self.value(1), self.value(1));
+                let index = Index::Modulo(Box::new(index), SUMS);
+                let array = format!("sum{at}");
+                let other = Statement::Atomic(Cell { array, index }, self.sums[at], value, true);
+                Statement::Both(Box::new([one, other]))
             }
             17 => {
                 let operation = self.random.one_of(&[Operation::Add, Operation::Subtract]);

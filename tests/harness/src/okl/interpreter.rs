@@ -312,6 +312,7 @@ impl Memory {
                     let place = self.cell(cell, item);
                     *place = operation.apply(*place, value);
                 }
+                Statement::Both(both) => self.run(&both[..], item),
                 Statement::Accumulate(index, operation, value) => {
                     let index = self.value(index, item) as usize % SUMS;
                     let value = i64::from(self.value(value, item) & REAL_BITS);

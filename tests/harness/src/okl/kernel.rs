@@ -15,6 +15,8 @@ pub(super) struct Program {
     pub(super) nests: Vec<Nest>,
     /// The arrays `sumK` of [`SUMS`] cells, each with what its updates are.
     pub(super) sums: Vec<Operation>,
+    /// Whether these arrays are variables of the file, and no parameters.
+    pub(super) has_globals: bool,
     /// What the host does behind each call of the kernel but the last one.
     pub(super) between: Vec<Vec<Host>>,
 }
@@ -180,6 +182,8 @@ pub(super) enum Statement {
     Store(Cell, Operation, Expression),
     /// `@atomic CELL OP= E`, as a block or not.
     Atomic(Cell, Operation, Expression, bool),
+    /// Two of these in one block.
+    Both(Box<[Statement; 2]>),
     /// `@atomic real[E] OP= E`, in doubles.
     Accumulate(Expression, Operation, Expression),
     If(Expression, Vec<Statement>, Vec<Statement>),

@@ -14,7 +14,14 @@ pub(super) fn write(program: &Program) -> String {
     text.line("#include <vector>");
     text.line("");
     let arrays = arrays(program);
-    let parameters = arrays.iter().map(|(name, _)| format!(", unsigned *{name}"));
+    for (name, cells) in arrays.iter().filter(|(name, _)| is_global(program, name)) {
+        text.line(format!("unsigned {name}[{cells}];"));
+    }
+    let passed: Vec<_> = arrays
+        .iter()
+        .filter(|(name, _)| !is_global(program, name))
+        .collect();
+    let parameters = passed.iter().map(|(name, _)| format!(", unsigned *{name}"));
     let parameters: String = parameters.collect();
     text.line(format!(
         "@kernel void k(const int n, @restrict const unsigned *a{parameters}, double *real) {{"
@@ -38,6 +45,11 @@ pub(super) fn write(program: &Program) -> String {
     text.into_string()
 }
 
+/// Whether an array is a variable of the file.
+fn is_global(program: &Program, name: &str) -> bool {
+    program.has_globals && name.starts_with("sum")
+}
+
 /// The arrays that the kernel writes, with their cells.
 pub(super) fn arrays(program: &Program) -> Vec<(String, usize)> {
     let nests = program.nests.iter().enumerate();
@@ -55,11 +67,17 @@ fn write_host(text: &mut Text, program: &Program, arrays: &[(String, usize)]) {
         input.join(", ")
     ));
     for (name, cells) in arrays {
-        text.line(format!("std::vector<unsigned> {name}({cells}, 1u);"));
+        match is_global(program, name) {
+            true => text.line(format!("for (unsigned &one : {name}) one = 1u;")),
+            false => text.line(format!("std::vector<unsigned> {name}({cells}, 1u);")),
+        }
     }
     text.line(format!("std::vector<double> real({SUMS});"));
     text.line("unsigned seen = 0;");
-    let passed = arrays.iter().map(|(name, _)| format!(", {name}.data()"));
+    let passed = arrays
+        .iter()
+        .filter(|(name, _)| !is_global(program, name))
+        .map(|(name, _)| format!(", {name}.data()"));
     let passed: String = passed.collect();
     let call = format!("k({}, a.data(){passed}, real.data());", program.n);
     for between in &program.between {
@@ -68,7 +86,9 @@ fn write_host(text: &mut Text, program: &Program, arrays: &[(String, usize)]) {
     }
     text.line(call);
     for (name, _) in arrays {
-        text.line(format!("for (std::size_t i = 0; i < {name}.size(); i++)"));
+        text.line(format!(
+            "for (std::size_t i = 0; i < std::size({name}); i++)"
+        ));
         text.line(format!("  printf(\"{name} %zu %u\\n\", i, {name}[i]);"));
     }
     text.line("for (double one : real) printf(\"real %.17g\\n\", one);");
@@ -279,6 +299,16 @@ fn write_statements(text: &mut Text, statements: &[Statement], place: &Place) {
                     true => text.line(format!("@atomic {{ {what} }}")),
                     false => text.line(format!("@atomic {what}")),
                 }
+            }
+            Statement::Both(both) => {
+                let of = |one: &Statement| match one {
+                    Statement::Atomic(one, operation, value, _) => {
+                        let (one, value) = (cell(one, place), written(value, place));
+                        format!("{one} {}= {value};", operation.sign())
+                    }
+                    _ => unreachable!("two updates"),
+                };
+                text.line(format!("@atomic {{ {} {} }}", of(&both[0]), of(&both[1])));
             }
             Statement::Accumulate(index, operation, value) => {
                 let (index, value, sign) = (of(index), of(value), operation.sign());
