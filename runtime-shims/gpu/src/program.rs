@@ -3,7 +3,7 @@
 //! Guarantee: one thread at a time works with the device. It holds a lock meanwhile which no driver, and no function of the C
 //! library, ever waits for on another thread: blocks of theirs are not watched.
 
-use std::cell::UnsafeCell;
+use std::cell::{RefCell, UnsafeCell};
 use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
@@ -17,6 +17,7 @@ use crate::device::{Device, Driver, Problem};
 use crate::offload::Offload;
 use crate::settings::{self, Asked, FOUND, KINDS};
 use crate::table::{Failure, Kind};
+use crate::timeline::Timeline;
 
 /// What runs kernels.
 pub enum State {
@@ -239,10 +240,13 @@ impl State {
 }
 
 /// All that is done with a device.
-fn offload(device: Device) -> Offload {
+fn offload(mut device: Device) -> Offload {
     let statistics = job_settings::statistics(own_environment);
     let measures = statistics.unwrap_or_else(|wrong| fatal(&wrong)).is_some();
     MEASURES.store(measures, Relaxed);
+    let timeline = Timeline::wanted(own_environment).unwrap_or_else(|wrong| fatal(&wrong));
+    let measures = measures || timeline.is_some();
+    device.timeline = timeline.map(RefCell::new);
     // SAFETY: a function of this library, which stays.
     unsafe { libc::atexit(at_exit) };
     note_device();
@@ -262,7 +266,11 @@ extern "C" fn at_exit() {
         if MEASURES.load(Relaxed) {
             report::write_all(2, offload.table().as_bytes());
         }
-        offload.go_home()
+        offload.go_home()?;
+        if let Some(timeline) = &offload.device.timeline {
+            timeline.borrow().write(&offload.device.name);
+        }
+        Ok(())
     })
     .unwrap_or_else(|wrong| fatal(&wrong));
 }
