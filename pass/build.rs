@@ -46,6 +46,7 @@ fn main() {
         .file("cxx/expressions.cpp")
         .file("cxx/extract.cpp")
         .file("cxx/kernels.cpp")
+        .file("cxx/ptxas.cpp")
         .file("cxx/retarget.cpp")
         .file("cxx/vectors.cpp")
         .compile("okl_shim");

@@ -7,12 +7,16 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// The options of the drivers, and what each is for.
-pub const OPTIONS: [(&str, &str); 7] = [
+pub const OPTIONS: [(&str, &str); 8] = [
     (
         "--okl-target=mpi|cpu|[mpi+]cuda|[mpi+]hip|[mpi+]spirv[,cpu]",
         "where parallel regions and kernels go",
     ),
     ("--okl-strict", "what would run on rank 0 alone is an error"),
+    (
+        "--okl-libdevice=FILE|FOLDER|none",
+        "NVIDIA's mathematical functions for CUDA devices, or the CUDA toolkit that has them",
+    ),
     (
         "--okl-explain[=FILE]",
         "tells what costs time, and what to change; with what a run cost, as OKL_STATS=FILE.json wrote it",
@@ -39,6 +43,8 @@ pub struct Wishes {
     pub target: Option<String>,
     /// Declines are errors.
     pub strict: bool,
+    /// Where libdevice is, if the command says it.
+    pub libdevice: Option<String>,
     /// The remarks are explained.
     pub explain: bool,
     /// With what a run of the program told.
@@ -287,6 +293,9 @@ impl Wishes {
                 self.target = Some(targets.to_owned());
             }
             None if wish == "strict" => self.strict = true,
+            Some(("libdevice", place)) if !place.is_empty() => {
+                self.libdevice = Some(place.to_owned());
+            }
             None if wish == "explain" => self.explain = true,
             Some(("explain", file)) if !file.is_empty() => {
                 self.explain = true;
@@ -442,8 +451,8 @@ mod tests {
         let error = |word: &str| Arguments::read(vec![word.into()]).unwrap_err();
         assert_eq!(
             error("--okl-fast"),
-            "unknown option '--okl-fast'; there are: --okl-target=mpi|cpu|[mpi+]cuda|[mpi+]hip|[mpi+]spirv[,cpu], --okl-strict, --okl-explain[=FILE], \
-             --okl-show, --okl-normalize, --okl-occa, --okl-version"
+            "unknown option '--okl-fast'; there are: --okl-target=mpi|cpu|[mpi+]cuda|[mpi+]hip|[mpi+]spirv[,cpu], --okl-strict, \
+             --okl-libdevice=FILE|FOLDER|none, --okl-explain[=FILE], --okl-show, --okl-normalize, --okl-occa, --okl-version"
         );
         assert_eq!(
             error("--okl-target=gpu"),

@@ -291,6 +291,9 @@ fn before(
         if arguments.wishes.strict {
             proper("-okl-strict");
         }
+        if let Some(place) = &arguments.wishes.libdevice {
+            proper(&format!("-okl-libdevice={place}"));
+        }
     }
     unminded(language, words)
 }

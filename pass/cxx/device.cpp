@@ -1,12 +1,18 @@
 // Here because these are C++ only: CloneModule with debug information of another kind, what a module has of the processor
-// that it was made for, the linker with a choice of what is needed, and whether a context was told of an error.
+// that it was made for, the linker with a choice of what is needed, what code asks while it is compiled, and whether a context
+// was told of an error.
 #include "shim.h"
 
+#include "llvm/AsmParser/Parser.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Transforms/IPO/Internalize.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -82,6 +88,41 @@ bool okl_link_needed(LLVMModuleRef M, OklText Bitcode) {
   return !Linker::linkModules(To, std::move(*Read), Linker::LinkOnlyNeeded, [](Module &In, const StringSet<> &Names) {
     internalizeModule(In, [&](const GlobalValue &One) { return !One.hasName() || !Names.contains(One.getName()); });
   });
+}
+
+// Adds what a text has, which LLVM can read.
+void okl_link_text(LLVMModuleRef M, OklText Text) {
+  Module &To = *unwrap(M);
+  SMDiagnostic Wrong;
+  // Texts name their values.
+  LLVMContext &Context = To.getContext();
+  bool Discards = Context.shouldDiscardValueNames();
+  Context.setDiscardValueNames(false);
+  // The reader looks for a NUL behind it.
+  auto Copy = MemoryBuffer::getMemBufferCopy(text(Text), "text");
+  auto Read = parseAssembly(*Copy, Wrong, Context);
+  Context.setDiscardValueNames(Discards);
+  if (!Read)
+    report_fatal_error(Twine("okl: ") + Wrong.getMessage());
+  Read->setTargetTriple(To.getTargetTriple());
+  Read->setDataLayout(To.getDataLayout());
+  Linker::linkModules(To, std::move(Read));
+}
+
+// Answers what libdevice asks by a name while it is compiled.
+void okl_answer(LLVMModuleRef M, OklText Name, int Answer) {
+  Function *Asks = unwrap(M)->getFunction("__nvvm_reflect");
+  if (!Asks)
+    return;
+  for (User *By : make_early_inc_range(Asks->users())) {
+    auto *Call = dyn_cast<CallInst>(By);
+    auto *Asked = Call ? dyn_cast<GlobalVariable>(Call->getArgOperand(0)->stripPointerCasts()) : nullptr;
+    auto *Text = Asked && Asked->hasInitializer() ? dyn_cast<ConstantDataSequential>(Asked->getInitializer()) : nullptr;
+    if (!Text || !Text->isCString() || Text->getAsCString() != text(Name))
+      continue;
+    Call->replaceAllUsesWith(ConstantInt::get(Call->getType(), Answer));
+    Call->eraseFromParent();
+  }
 }
 
 // Whether who is told of what happens in a context was told of an error.

@@ -38,6 +38,9 @@ bool okl_run_stage(size_t Number, LLVMModuleRef M, LLVMValueRef Function, OklTex
 // Registers the stages with an llvm::PassBuilder.
 void okl_register(void *PassBuilder);
 
+// What `-okl-libdevice` says.
+void okl_libdevice_option(OklTextSink Write, void *To);
+
 // Diagnostics. Function and At may be null.
 void okl_diagnose(LLVMModuleRef M, LLVMValueRef Function, LLVMValueRef At, OklText Message,
                   bool IsError);

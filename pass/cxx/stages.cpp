@@ -23,6 +23,9 @@ cl::opt<std::string> *TargetOption =
 cl::opt<bool> *StrictOption =
     option<bool>("okl-strict", "Make every parallel loop okl declines an error");
 
+cl::opt<std::string> *LibdeviceOption =
+    option<std::string>("okl-libdevice", "NVIDIA's libdevice.10.bc, or the CUDA toolkit that has it, for kernels on CUDA devices; none: LLVM's libclc");
+
 bool run(size_t Number, Module &M, Function *F, StringRef Parameters, void *Analyses) {
   std::string Target = TargetOption ? TargetOption->getValue() : "";
   return okl_run_stage(Number, wrap(&M), wrap(F), text(Parameters), text(Target),
@@ -84,6 +87,12 @@ bool addNamed(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::Pipe
 }
 
 } // namespace
+
+// What is said of libdevice.
+extern "C" void okl_libdevice_option(OklTextSink Write, void *To) {
+  if (LibdeviceOption)
+    Write(To, text(LibdeviceOption->getValue()));
+}
 
 extern "C" void okl_register(void *Builder) {
   auto &PB = *static_cast<PassBuilder *>(Builder);

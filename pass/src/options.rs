@@ -4,9 +4,13 @@
 //! |---|---|---|---|
 //! | where loops go | `okl-lower<mpi>`, `okl-lower<cuda;cpu>` | `-mllvm -okl-target=mpi`, `=cuda,cpu`, `=mpi+cuda,cpu` | `OKL_TARGET=mpi` |
 //! | declines are errors | `okl-lower<strict>` | `-mllvm -okl-strict` | |
+//! | mathematical functions on CUDA devices | | `-mllvm -okl-libdevice=FILE` | `OKL_LIBDEVICE=FILE`, `CUDA_PATH`, `CUDA_HOME` |
 //!
 //! A pass parameter beats a flag, a flag beats the environment.
 
+use std::path::{Path, PathBuf};
+
+use crate::llvm::libdevice_option;
 use crate::lower::gpu::target::{CUDA, HIP, HIP_USUAL, SPIRV};
 use crate::plan::{Plan, Target};
 
@@ -90,6 +94,39 @@ pub fn plan_called<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Plan,
     plan.ok_or_else(|| "no target".to_string())
 }
 
+/// Where a CUDA toolkit has libdevice.
+const IN_TOOLKIT: &str = "nvvm/libdevice/libdevice.10.bc";
+/// Where toolkits are installed.
+const TOOLKITS: [&str; 2] = ["/usr/local/cuda", "/usr/lib/cuda"];
+
+/// NVIDIA's functions for devices, where there are any. An error is why those that were asked for are not.
+pub fn libdevice() -> Result<Option<PathBuf>, String> {
+    libdevice_by(&libdevice_option(), |name| std::env::var(name).ok())
+}
+
+fn libdevice_by(
+    flag: &str,
+    environment: impl Fn(&str) -> Option<String>,
+) -> Result<Option<PathBuf>, String> {
+    let variable = environment("OKL_LIBDEVICE").unwrap_or_default();
+    let asked = [("-okl-libdevice", flag), ("OKL_LIBDEVICE", &variable)];
+    if let Some((name, value)) = asked.into_iter().find(|(_, value)| !value.is_empty()) {
+        if value == "none" {
+            return Ok(None);
+        }
+        let path = Path::new(value);
+        let file = [path.to_owned(), path.join(IN_TOOLKIT)];
+        let found = file.into_iter().find(|file| file.is_file());
+        return found.map(Some).ok_or_else(|| {
+            format!("{name}={value}: neither that nor {IN_TOOLKIT} in it is a file")
+        });
+    }
+    let named = ["CUDA_PATH", "CUDA_HOME"].map(environment);
+    let named = named.into_iter().flatten().map(PathBuf::from);
+    let mut folders = named.chain(TOOLKITS.map(PathBuf::from));
+    Ok(folders.find_map(|folder| Some(folder.join(IN_TOOLKIT)).filter(|file| file.is_file())))
+}
+
 /// What the user asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
@@ -152,6 +189,29 @@ mod tests {
     fn targets(flag: &str) -> Result<Vec<Target>, String> {
         let options = Options::read("", flag, false, None)?;
         Ok(options.plan.expect("it is named").targets)
+    }
+
+    #[test]
+    fn libdevice_is_where_the_user_says_or_a_toolkit_is() {
+        let folder = std::env::temp_dir().join(format!("okl-libdevice-{}", std::process::id()));
+        let file = folder.join(IN_TOOLKIT);
+        std::fs::create_dir_all(file.parent().expect("a folder")).expect("it can be made");
+        std::fs::write(&file, "").expect("it can be written");
+        let folder_name = folder.to_str().expect("a name");
+        let none = |_: &str| None;
+        let toolkit = |name: &str| (name == "CUDA_HOME").then(|| folder_name.to_string());
+        let other = |name: &str| (name == "OKL_LIBDEVICE").then(|| "/nowhere".to_string());
+        let found = Ok(Some(file.clone()));
+        assert_eq!(libdevice_by(folder_name, none), found);
+        assert_eq!(libdevice_by(file.to_str().expect("a name"), other), found);
+        assert_eq!(libdevice_by("", toolkit), found);
+        assert_eq!(libdevice_by("none", toolkit), Ok(None));
+        let why = libdevice_by("", other).expect_err("it is not there");
+        assert!(
+            why.starts_with("OKL_LIBDEVICE=/nowhere: neither that nor nvvm/"),
+            "{why}"
+        );
+        std::fs::remove_dir_all(folder).expect("it is ours");
     }
 
     #[test]

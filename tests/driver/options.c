@@ -1,13 +1,15 @@
 // The driver's own options, and what it says where something is missing.
 //
 // RUN: (%okl-cc --okl-fast -c %s; echo "ends with $?") 2>&1 | FileCheck --check-prefix=UNKNOWN --match-full-lines %s
-// UNKNOWN: okl-cc: error: unknown option '--okl-fast'; there are: --okl-target=mpi|cpu|cuda|hip|spirv[,cpu], --okl-strict, --okl-explain[=FILE], --okl-show, --okl-normalize, --okl-occa, --okl-version
+// UNKNOWN: okl-cc: error: unknown option '--okl-fast'; there are: --okl-target=mpi|cpu|cuda|hip|spirv[,cpu], --okl-strict, --okl-libdevice=FILE|FOLDER|none, --okl-explain[=FILE], --okl-show, --okl-normalize, --okl-occa, --okl-version
 // UNKNOWN-NEXT: ends with 1
 // RUN: (%okl-c++ --okl-target=gpu -c %s; echo "ends with $?") 2>&1 | FileCheck --check-prefix=TARGET --match-full-lines %s
 // TARGET: okl-c++: error: unknown target 'gpu' of --okl-target; valid are: mpi, cpu, cuda, hip, spirv
 // TARGET-NEXT: ends with 1
 //
 // RUN: %okl-cc --okl-show --okl-target=cpu --okl-strict -c '-DA="x y"' a.c | sed 's:%runtime-dir:LIB:g; s:-idirafter [^ ]*:-idirafter INCLUDE:g' | FileCheck --check-prefix=COMPILE --match-full-lines %s
+// RUN: %okl-cc --okl-show --okl-target=cuda --okl-libdevice=/opt/cuda -c a.c | FileCheck --check-prefix=LIBDEVICE %s
+// LIBDEVICE: -Xclang -mllvm -Xclang -okl-target=cuda -Xclang -mllvm -Xclang -okl-libdevice=/opt/cuda
 // COMPILE: {{.*}}/clang-22 --start-no-unused-arguments -idirafter INCLUDE -idirafter INCLUDE -fpass-plugin=LIB/libokl_pass.so -Xclang -mllvm -Xclang -okl-target=cpu -Xclang -mllvm -Xclang -okl-strict --end-no-unused-arguments -c '-DA="x y"' a.c
 // RUN: %okl-c++ --okl-show a.o -o a | sed 's:%runtime-dir:LIB:g; s:-idirafter [^ ]*:-idirafter INCLUDE:g' | FileCheck --check-prefix=LINK --match-full-lines %s
 // LINK: {{.*}}/clang++-22 --start-no-unused-arguments -idirafter INCLUDE -idirafter INCLUDE -fpass-plugin=LIB/libokl_pass.so --end-no-unused-arguments a.o -o a --start-no-unused-arguments -Wl,--push-state,-Bdynamic,--as-needed,--library-path=LIB/okl-link,--library-path=LIB,--library-path={{.*}}/lib,--library=okl_mpi,--library=okl_op2,--library=okl_cpu,--library=okl_gpu,--library=omp,--pop-state,-rpath,LIB --end-no-unused-arguments

@@ -26,6 +26,14 @@
 // WRONG-NEXT: okl: saxpy.okl:1: kernel saxpy: its code is for devices from sm_70 on, and okl PTX machine sm_60 is sm_60: compile it for that one
 // WRONG-NEXT: ends with 70
 //
+// A driver that cannot be loaded, and a kernel that does not end.
+// RUN: mkdir -p %t.d && : >%t.d/libcuda.so.1 && (LD_LIBRARY_PATH=%t.d OKL_BACKEND=cuda %t 2>&1; echo "ends with $?") | FileCheck --check-prefix=NONE %s
+// NONE: okl: saxpy.okl:1: kernel saxpy: there is no CUDA ({{.*}}libcuda.so.1{{.*}}): install NVIDIA's driver, or run without a device with OKL_BACKEND=cuda-emulated
+// NONE-NEXT: ends with 70
+// RUN: (OKL_PTX_MACHINE=instructions=100 OKL_BACKEND=cuda-emulated %t 2>&1; echo "ends with $?") | FileCheck --check-prefix=ENDLESS %s
+// ENDLESS: okl: saxpy.okl:1: kernel saxpy {{.*}}(cu{{.*}}: CUDA_ERROR_LAUNCH_TIMEOUT
+// ENDLESS-NEXT: ends with 70
+//
 // RUN: for backend in cpu gpu; do (OKL_BACKEND=$backend %t device 2>&1; echo "ends with $?"); done | FileCheck --check-prefix=OTHER %s
 // OTHER: okl: saxpy.okl:1: kernel saxpy: OKL_BACKEND=cpu, and it was not compiled for the processor: compile it with cpu among its targets
 // OTHER-NEXT: ends with 70

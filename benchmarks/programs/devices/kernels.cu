@@ -1,4 +1,4 @@
-// The kernels of kernels.okl as CUDA C++, written by hand.
+// The kernels of kernels.okl and openmp.cpp as CUDA C++, written by hand.
 
 #define BLOCK 256
 #define TILE 16
@@ -102,5 +102,27 @@ __global__ void __launch_bounds__(SIDE *ROWS) wave(int n, float c, const float *
   int at = (z + 1) * slice + (y + 1) * pitch + x + 1;
   float around = now[at - 1] + now[at + 1] + now[at - pitch] + now[at + pitch] + now[at - slice] + now[at + slice];
   next[at] = 2.0f * now[at] - next[at] + c * (around - 6.0f * now[at]);
+}
+
+__global__ void __launch_bounds__(SIDE *ROWS) sweep(int n, const double *__restrict__ now, double *__restrict__ next) {
+  int x = blockIdx.x * SIDE + threadIdx.x + 1, y = blockIdx.y * ROWS + threadIdx.y + 1;
+  if (x > n || y > n) return;
+  int at = y * (n + 2) + x;
+  next[at] = 0.25 * (now[at - 1] + now[at + 1] + now[at - n - 2] + now[at + n + 2]);
+}
+
+__global__ void __launch_bounds__(BLOCK)
+    distance(int n, const double *__restrict__ now, const double *__restrict__ next, double *__restrict__ result) {
+  __shared__ double part[BLOCK / 32];
+  int at = blockIdx.x * BLOCK + threadIdx.x;
+  double by = at < n ? next[at] - now[at] : 0.0, sum = by * by;
+  for (int half = 16; half > 0; half /= 2) sum += __shfl_down_sync(0xffffffff, sum, half);
+  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x < BLOCK / 32) {
+    sum = part[threadIdx.x];
+    for (int half = BLOCK / 64; half > 0; half /= 2) sum += __shfl_down_sync(0xff, sum, half);
+    if (threadIdx.x == 0) atomicAdd(result, sum);
+  }
 }
 }

@@ -12,3 +12,6 @@ void functions(const int n, const double *x, double *y);
 void transpose(const int n, const float *a, float *b);
 void sparse(const int rows, const int *first, const int *column, const double *value, const double *x, double *y);
 void wave(const int n, const float c, const float *now, float *next);
+// Those of openmp.cpp.
+void sweep(const int n, const double *now, double *next);
+double distance(const int n, const double *now, const double *next);

@@ -99,4 +99,11 @@ int main() {
     wave(n, 0.1f, now.data(), next.data());
     tell("wave", next);
   }
+  {
+    const int n = 254;
+    auto now = numbers<double>((n + 2) * (n + 2)), next = now;
+    sweep(n, now.data(), next.data());
+    tell("sweep", next);
+    tell("distance", std::vector<double>{distance(int(now.size()), now.data(), next.data())});
+  }
 }

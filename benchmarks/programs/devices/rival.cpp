@@ -173,3 +173,18 @@ void wave(const int n, const float c, const float *now, float *next) {
   Copy dnow(now, all), dnext(next, all);
   launch("wave", {blocks(n, 8), unsigned(n)}, {32, 8}, n, c, dnow, dnext);
 }
+
+void sweep(const int n, const double *now, double *next) {
+  const size_t all = size_t(n + 2) * (n + 2);
+  Copy dnow(now, all), dnext(next, all);
+  launch("sweep", {blocks(n, 32), blocks(n, 8)}, {32, 8}, n, dnow, dnext);
+}
+
+double distance(const int n, const double *now, const double *next) {
+  double result = 0.0;
+  {
+    Copy dnow(now, n), dnext(next, n), dresult(&result, 1);
+    launch("distance", {blocks(n, 256)}, {256}, n, dnow, dnext, dresult);
+  }
+  return result;
+}

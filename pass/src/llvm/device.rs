@@ -22,6 +22,8 @@ unsafe extern "C" {
     fn okl_clone_with_lines(module: LLVMModuleRef) -> LLVMModuleRef;
     fn okl_forget_processor(module: LLVMModuleRef);
     fn okl_link_needed(module: LLVMModuleRef, bitcode: Text) -> bool;
+    fn okl_link_text(module: LLVMModuleRef, text: Text);
+    fn okl_answer(module: LLVMModuleRef, name: Text, answer: i32);
     fn okl_has_failed(context: LLVMContextRef) -> bool;
 }
 
@@ -140,6 +142,18 @@ impl OwnModule {
                 function.keep_attributes(&KEPT);
             }
         }
+    }
+
+    /// Adds functions that are written as LLVM prints them.
+    pub fn link_text(&mut self, text: &str) {
+        // SAFETY: a live module, and a text that lives through the call.
+        unsafe { okl_link_text(self.raw(), Text::new(text)) }
+    }
+
+    /// Answers what libdevice asks by a name while it is compiled. Nobody holds values.
+    pub fn answer(&mut self, name: &str, answer: i32) {
+        // SAFETY: as above.
+        unsafe { okl_answer(self.raw(), Text::new(name), answer) }
     }
 
     /// Adds what it needs of a library for the same processor. False where that cannot be read.

@@ -42,7 +42,7 @@ pub use extract::Update;
 pub use instruction::{Block, Comparison, IntPredicate, Opcode, RealPredicate};
 pub use kernels::{Passes, Silence};
 pub use module::{Module, OwnModule, Visibility};
-pub use plugin::{PluginInfo, Point, Run, plugin_info};
+pub use plugin::{PluginInfo, Point, Run, libdevice_option, plugin_info};
 pub use shim::{NaturalLoop, Severity, demangle, hash, print, print_bytes};
 pub use types::Type;
 pub use value::{Call, Function, Global, Instruction, Linkage, Value};

@@ -7,7 +7,7 @@ use std::panic::{self, AssertUnwindSafe};
 
 use inkwell::llvm_sys::prelude::{LLVMModuleRef, LLVMValueRef};
 
-use super::shim::{Text, okl_register};
+use super::shim::{Text, TextSink, collect_text, okl_register};
 use super::{Function, Module, Severity, VectorUnit};
 use crate::pipeline::STAGES;
 
@@ -30,6 +30,16 @@ pub fn plugin_info() -> PluginInfo {
         register: okl_register,
         pre_codegen: std::ptr::null(),
     }
+}
+
+unsafe extern "C" {
+    fn okl_libdevice_option(write: TextSink, to: *mut c_void);
+}
+
+/// What the compiler's option `-okl-libdevice` says; nothing without it.
+pub fn libdevice_option() -> String {
+    // SAFETY: the shim writes a live text.
+    collect_text(|write, to| unsafe { okl_libdevice_option(write, to) })
 }
 
 /// Where LLVM's pipeline runs a stage.

@@ -21,6 +21,12 @@ unsafe extern "C" {
     fn okl_fence(builder: LLVMBuilderRef, scope: Text, acquires: bool);
     fn okl_say_version(module: LLVMModuleRef, name: Text, major: u32, minor: u32);
     fn okl_flag(module: LLVMModuleRef, name: Text, number: u32);
+    fn okl_keep_questions(module: LLVMModuleRef);
+    fn okl_optimise_for_ptxas(
+        module: LLVMModuleRef,
+        machine: LLVMTargetMachineRef,
+        names: Text,
+    ) -> bool;
     fn okl_compile(
         machine: LLVMTargetMachineRef,
         module: LLVMModuleRef,
@@ -46,6 +52,13 @@ impl OwnModule {
     pub fn move_tables(&mut self, space: u32) {
         // SAFETY: as above.
         unsafe { okl_move_tables(self.raw(), space) }
+    }
+
+    /// Has questions stay where they are until it is optimised for NVIDIA's assembler: branches behind each other, which are
+    /// short, run as predicates.
+    pub fn keep_questions(&mut self) {
+        // SAFETY: as above.
+        unsafe { okl_keep_questions(self.raw()) }
     }
 
     /// Has all functions but those of the convention of kernels be called by another one.
@@ -92,6 +105,13 @@ impl Machine {
     pub fn infer_spaces(&self, module: &mut OwnModule) {
         // SAFETY: a live module of this machine's, of which nobody holds values.
         unsafe { okl_infer_spaces(module.raw(), self.0) }
+    }
+
+    /// Runs passes, `default<O3>` among them, as suits code that NVIDIA's assembler gets: see `cxx/ptxas.cpp`.
+    pub fn optimise_for_ptxas(&self, module: &mut OwnModule, names: &str) {
+        // SAFETY: as above, and a text that lives through the call.
+        let known = unsafe { okl_optimise_for_ptxas(module.raw(), self.0, Text::new(names)) };
+        assert!(known, "LLVM has no {names:?}");
     }
 
     /// The code of a module: assembly, or an object. None where LLVM has none, or its back end fails.

@@ -1,9 +1,10 @@
 //! The kernels of the program, what their calls took, and the table of it.
 //!
-//! Guarantee: without `OKL_STATS=1` a kernel pays for two calls that return at once.
+//! Guarantee: without `OKL_STATS=1` a kernel pays for two calls that return at once. Calls of which nothing ran on the
+//! processor are not among them: the run time for devices tells of these.
 
+use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
-use std::fmt::Write;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::sync::{Mutex, OnceLock};
 
@@ -49,6 +50,24 @@ impl Cost {
             all.are_more |= more.are_more;
         }
     }
+}
+
+/// How many kernels the run time for devices has launched, where it is there.
+fn launched() -> u64 {
+    static ASKS: OnceLock<Option<extern "C" fn() -> u64>> = OnceLock::new();
+    let found = ASKS.get_or_init(|| {
+        // SAFETY: a look-up by name; there it is a function of that type.
+        unsafe {
+            let found = libc::dlsym(libc::RTLD_DEFAULT, c"__okl_gpu_launched".as_ptr());
+            std::mem::transmute::<*mut c_void, Option<extern "C" fn() -> u64>>(found)
+        }
+    });
+    found.map_or(0, |asks| asks())
+}
+
+thread_local! {
+    /// What had been launched when the call began that the thread makes.
+    static LAUNCHED: Cell<u64> = const { Cell::new(0) };
 }
 
 fn measures() -> bool {
@@ -111,7 +130,11 @@ unsafe fn with_cost(kernel: *mut c_void, change: impl FnOnce(&mut Cost)) {
 /// # Safety
 /// None: it is called as the others are.
 pub unsafe fn okl_cpu_begin_kernel_v1(_kernel: *mut c_void) -> i64 {
-    if measures() { now() } else { 0 }
+    if !measures() {
+        return 0;
+    }
+    LAUNCHED.set(launched());
+    now()
 }
 
 /// See [`okl_abi::cpu`].
@@ -121,8 +144,14 @@ pub unsafe fn okl_cpu_begin_kernel_v1(_kernel: *mut c_void) -> i64 {
 pub unsafe fn okl_cpu_end_kernel_v1(kernel: *mut c_void, begin: i64) {
     if begin != 0 {
         let took = now() - begin;
+        let on_device = launched() != LAUNCHED.get();
+        let add = |cost: &mut Cost| {
+            if !on_device || !cost.said.is_empty() {
+                cost.add(took as u64);
+            }
+        };
         // SAFETY: the caller's promise.
-        unsafe { with_cost(kernel, |cost| cost.add(took as u64)) };
+        unsafe { with_cost(kernel, add) };
     }
 }
 
@@ -142,9 +171,12 @@ pub unsafe fn okl_cpu_accesses_v1(kernel: *mut c_void, table: *mut c_void, compu
 
 /// Prints what all kernels cost, the most expensive first.
 extern "C" fn print() {
-    let mut kernels = KERNELS.lock().expect("no panic while it is locked");
-    kernels.sort_by_key(|one| std::cmp::Reverse(one.nanoseconds));
-    report::write_all(2, table(&kernels).as_bytes());
+    let kernels = KERNELS.lock().expect("no panic while it is locked");
+    let mut called: Vec<&Cost> = kernels.iter().filter(|one| one.calls > 0).collect();
+    called.sort_by_key(|one| std::cmp::Reverse(one.nanoseconds));
+    if !called.is_empty() {
+        report::write_all(2, table(called).as_bytes());
+    }
 }
 
 /// Columns behind the kernel's name, and their widths.
@@ -157,20 +189,8 @@ const COLUMNS: [(&str, usize); 6] = [
     ("at", 0),
 ];
 
-fn table(kernels: &[Cost]) -> String {
-    let mut text = String::from("okl: kernels\n");
-    let names = kernels.iter().map(|one| one.name.chars().count());
-    let widest = names.max().unwrap_or(0).clamp(6, 40);
-    let mut row = |name: &str, cells: [&str; 6]| {
-        let mut line = format!("  {name:<widest$}");
-        for (cell, (_, width)) in cells.iter().zip(COLUMNS) {
-            let _ = write!(line, " {cell:>width$}");
-        }
-        text += line.trim_end();
-        text.push('\n');
-    };
-    row("kernel", COLUMNS.map(|(name, _)| name));
-    for one in kernels {
+fn table<'k>(kernels: impl IntoIterator<Item = &'k Cost>) -> String {
+    let rows = kernels.into_iter().map(|one| {
         let seconds = one.nanoseconds as f64 * 1e-9;
         let [read, written] = one.bytes.map(megabytes);
         let known: u64 = one.bytes.iter().map(|bytes| bytes.known).sum();
@@ -187,9 +207,9 @@ fn table(kernels: &[Cost]) -> String {
             rate,
             one.place.clone(),
         ];
-        row(&one.name, cells.each_ref().map(String::as_str));
-    }
-    text
+        (one.name.as_str(), cells)
+    });
+    report::table("kernels", COLUMNS, &rows.collect::<Vec<_>>())
 }
 
 /// What follows a number where there is more of it.

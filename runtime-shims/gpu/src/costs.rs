@@ -1,6 +1,6 @@
 //! What kernels cost on the device, and the table of it.
 
-use std::fmt::Write;
+use okl_job::report;
 
 use crate::mirrors::Moved;
 
@@ -40,20 +40,8 @@ const COLUMNS: [(&str, usize); 7] = [
 /// The table: the most expensive first. A row is a kernel's name, its place, and what it costs.
 pub fn table(device: &str, mut kernels: Vec<(&str, &str, &Cost)>) -> String {
     kernels.sort_by(|one, other| other.2.milliseconds.total_cmp(&one.2.milliseconds));
-    let mut text = format!("okl: kernels on {device}\n");
-    let names = kernels.iter().map(|(name, ..)| name.chars().count());
-    let widest = names.max().unwrap_or(0).clamp(6, 40);
-    let mut row = |name: &str, cells: [&str; 7]| {
-        let mut line = format!("  {name:<widest$}");
-        for (cell, (_, width)) in cells.iter().zip(COLUMNS) {
-            let _ = write!(line, " {cell:>width$}");
-        }
-        text += line.trim_end();
-        text.push('\n');
-    };
-    row("kernel", COLUMNS.map(|(name, _)| name));
     let megabytes = |bytes: u64| format!("{:.3}", bytes as f64 * 1e-6);
-    for (name, place, cost) in kernels {
+    let rows = kernels.into_iter().map(|(name, place, cost)| {
         let cells = [
             cost.launches.to_string(),
             format!("{:.3}", cost.milliseconds),
@@ -65,9 +53,10 @@ pub fn table(device: &str, mut kernels: Vec<(&str, &str, &Cost)>) -> String {
                 .map_or("?".to_owned(), |(_, part)| format!("{:.0}%", 100.0 * part)),
             place.to_owned(),
         ];
-        row(name, cells.each_ref().map(String::as_str));
-    }
-    text
+        (name, cells)
+    });
+    let rows: Vec<_> = rows.collect();
+    report::table(&format!("kernels on {device}"), COLUMNS, &rows)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! Guarantee: nothing panics, and nothing is asked of a driver before it is known to have it. What the host reads is there
 //! when a function returns; kernels may still run.
 
+use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -12,6 +13,7 @@ use okl_abi::gpu::DeviceParameter;
 use okl_job::opened::{Opened, own_folder};
 
 use crate::table::{Address, Failure, Functions, Handle, Kind, Processors, Status};
+use crate::timeline::{Copied, Event, Timeline, now};
 
 /// What a driver did not do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,6 +158,8 @@ pub struct Device {
     pub processor: String,
     /// What it can be asked.
     pub limits: Limits,
+    /// Where it is noted when something was done, if the user wants that.
+    pub timeline: Option<RefCell<Timeline>>,
     context: Handle,
     stream: Handle,
 }
@@ -234,6 +238,7 @@ impl Device {
             version,
             processor,
             limits,
+            timeline: None,
             context,
             stream,
         })
@@ -265,7 +270,9 @@ impl Device {
     /// # Safety
     /// `from` has so many bytes.
     pub unsafe fn upload(&self, to: Address, from: *const u8, bytes: usize) -> Result<(), Problem> {
-        call!(self.driver, upload(to, from.cast(), bytes))
+        self.noted(Copied::ToDevice, bytes, || {
+            call!(self.driver, upload(to, from.cast(), bytes))
+        })
     }
 
     /// Copies from the device, when all is done that was asked for before.
@@ -273,13 +280,38 @@ impl Device {
     /// # Safety
     /// `to` has so many bytes.
     pub unsafe fn download(&self, to: *mut u8, from: Address, bytes: usize) -> Result<(), Problem> {
-        call!(self.driver, download(to.cast(), from, bytes, self.stream))?;
-        self.wait()
+        self.noted(Copied::FromDevice, bytes, || {
+            call!(self.driver, download(to.cast(), from, bytes, self.stream))?;
+            self.wait()
+        })
     }
 
     /// Copies on the device.
     pub fn copy(&self, to: Address, from: Address, bytes: usize) -> Result<(), Problem> {
-        call!(self.driver, copy(to, from, bytes, self.stream))
+        self.noted(Copied::OnDevice, bytes, || {
+            call!(self.driver, copy(to, from, bytes, self.stream))
+        })
+    }
+
+    /// Copies, and notes when. Then it begins when all is done that was asked for before.
+    fn noted(
+        &self,
+        way: Copied,
+        bytes: usize,
+        copy: impl FnOnce() -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        let Some(timeline) = &self.timeline else {
+            return copy();
+        };
+        self.wait()?;
+        let start = now();
+        copy()?;
+        if way == Copied::OnDevice {
+            self.wait()?;
+        }
+        let mut timeline = timeline.borrow_mut();
+        timeline.keep(Event::Copy(way, bytes), start, now());
+        Ok(())
     }
 
     /// Waits until all is done that was asked for.
@@ -430,6 +462,13 @@ impl Device {
     /// It ends now.
     pub fn end(&self, span: Span) -> Result<(), Problem> {
         call!(self.driver, record(span.end, self.stream))
+    }
+
+    /// How many milliseconds it begins behind another one, when both have begun.
+    pub fn behind(&self, span: Span, first: Span) -> Result<f32, Problem> {
+        let mut time = 0.0;
+        call!(self.driver, elapsed(&mut time, first.start, span.start))?;
+        Ok(time)
     }
 
     /// Its milliseconds, when it has ended.

@@ -1,6 +1,7 @@
 //! What the program calls where a kernel runs.
 
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use okl_abi::gpu::parameter;
 
@@ -11,6 +12,15 @@ use crate::offload::{Offload, Values, words};
 use crate::places::Context;
 use crate::program::{self, State, runs};
 use crate::ranks;
+
+/// How many kernels have been launched.
+static LAUNCHED: AtomicU64 = AtomicU64::new(0);
+
+/// How many kernels have been launched: `libokl_cpu.so` asks, which tells of those that the processor runs.
+#[unsafe(no_mangle)]
+pub extern "C" fn __okl_gpu_launched() -> u64 {
+    LAUNCHED.load(Relaxed)
+}
 
 /// See [`okl_abi::gpu`].
 ///
@@ -42,7 +52,10 @@ pub unsafe fn okl_gpu_launch_v3(
         }),
     };
     match done {
-        Ok(ran) => i32::from(ran),
+        Ok(ran) => {
+            LAUNCHED.fetch_add(u64::from(ran), Relaxed);
+            i32::from(ran)
+        }
         Err(message) => program::fatal(&message),
     }
 }

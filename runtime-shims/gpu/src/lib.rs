@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `table`, `cuda`, `hip`, `opencl` | a driver's functions under our names, and what CUDA, HIP and OpenCL call them |
 //! | `settings` | what the user wants |
-//! | `device` | a device, and what it is asked to do |
+//! | `timeline`, `device` | a device, what it is asked to do, and when it was done |
 //! | `pages`, `arena`, `mirrors` | blocks of the heap that the device has, too, page by page |
 //! | `mappings`, `symbols`, `places` | all other memory, which is copied at each launch |
 //! | `described`, `given`, `costs`, `offload` | kernels: what the compiler says of them, what the library gives them, what they cost, and a device with all that it has |
@@ -45,6 +45,7 @@ mod symbols;
 mod table;
 #[cfg(test)]
 mod tests;
+mod timeline;
 
 #[global_allocator]
 static ALLOCATOR: allocator::OwnAllocator = allocator::OwnAllocator;

@@ -20,6 +20,7 @@ use crate::given::{self, Given};
 use crate::mirrors::{Mirrors, Moved};
 use crate::places::{self, Context};
 use crate::table::{Address, Failure, Handle};
+use crate::timeline::{self, Event};
 
 mod on_copies;
 
@@ -71,8 +72,20 @@ pub struct Offload {
     /// Copies of memory that others keep.
     kept: Vec<Kept>,
     measures: bool,
-    spans: Vec<(usize, Span)>,
+    spans: Vec<Launched>,
     spare_spans: Vec<Span>,
+    /// Where there is a timeline: a moment of the device's, and when that was.
+    moment: Option<(Span, i64)>,
+}
+
+/// A launch that is measured.
+struct Launched {
+    kernel: usize,
+    /// Blocks, and work items of a block.
+    sizes: [[u32; 3]; 2],
+    span: Span,
+    /// When it was asked for.
+    asked: i64,
 }
 
 // SAFETY: handles of a driver, which may be used by any thread.
@@ -179,6 +192,7 @@ impl Offload {
             measures,
             spans: Vec::new(),
             spare_spans: Vec::new(),
+            moment: None,
         }
     }
 
@@ -450,12 +464,50 @@ impl Offload {
     /// Nothing is under way any more.
     fn all_is_done(&mut self) {
         self.under_way.clear();
-        for (kernel, span) in std::mem::take(&mut self.spans) {
-            if let Ok(time) = self.device.milliseconds(span) {
-                self.kernels[kernel].cost.milliseconds += f64::from(time);
+        for one in std::mem::take(&mut self.spans) {
+            if let Ok(time) = self.device.milliseconds(one.span) {
+                self.kernels[one.kernel].cost.milliseconds += f64::from(time);
+                self.note(&one, f64::from(time));
             }
-            self.spare_spans.push(span);
+            self.spare_spans.push(one.span);
         }
+        // What is far behind a moment is not known exactly.
+        self.spare_spans
+            .extend(self.moment.take().map(|(span, _)| span));
+    }
+
+    /// Puts a kernel that has run into the timeline.
+    fn note(&self, one: &Launched, milliseconds: f64) {
+        let (Some(timeline), Some((moment, when))) = (&self.device.timeline, self.moment) else {
+            return;
+        };
+        let kernel = &self.kernels[one.kernel];
+        let nanoseconds = |milliseconds: f64| (milliseconds * 1e6) as i64;
+        let behind = self.device.behind(one.span, moment).map(f64::from);
+        let start = behind.map_or(0, |behind| when + nanoseconds(behind));
+        // It cannot have begun before it was asked for.
+        let start = start.max(one.asked);
+        let event = Event::Kernel {
+            name: kernel.name.clone(),
+            place: kernel.place.clone(),
+            sizes: one.sizes,
+        };
+        let mut timeline = timeline.borrow_mut();
+        timeline.keep(event, start, start + nanoseconds(milliseconds));
+    }
+
+    /// A moment of the device's, by which is known when kernels run.
+    fn moment(&mut self, doing: &str) -> Result<(), String> {
+        if self.device.timeline.is_none() || self.moment.is_some() {
+            return Ok(());
+        }
+        let spare = self.spare_spans.pop();
+        let span = spare.map_or_else(|| self.device.span(), Ok);
+        let span = self.check(doing, span)?;
+        let began = self.device.begin(span).and_then(|()| self.device.wait());
+        self.check(doing, began)?;
+        self.moment = Some((span, timeline::now()));
+        Ok(())
     }
 
     /// Waits until all that was launched has run.
@@ -675,6 +727,8 @@ impl Offload {
         items: [u32; 3],
         values: &mut Values,
     ) -> Result<(), String> {
+        self.moment(doing)?;
+        let asked = timeline::now();
         let span = match self.measures {
             true => Some(
                 self.spare_spans
@@ -717,7 +771,12 @@ impl Offload {
         if let Some(span) = span {
             let ended = self.device.end(span);
             self.check(doing, ended)?;
-            self.spans.push((number, span));
+            self.spans.push(Launched {
+                kernel: number,
+                sizes: [blocks, items],
+                span,
+                asked,
+            });
             if self.spans.len() == MOST_SPANS {
                 self.wait(doing)?;
             }

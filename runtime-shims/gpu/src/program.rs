@@ -3,7 +3,7 @@
 //! Guarantee: one thread at a time works with the device. It holds a lock meanwhile which no driver, and no function of the C
 //! library, ever waits for on another thread: blocks of theirs are not watched.
 
-use std::cell::UnsafeCell;
+use std::cell::{RefCell, UnsafeCell};
 use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
@@ -19,6 +19,7 @@ use crate::job;
 use crate::offload::{Offload, words};
 use crate::settings::{self, Asked, FOUND, KINDS};
 use crate::table::{Failure, Kind};
+use crate::timeline::Timeline;
 
 /// What runs kernels.
 pub enum State {
@@ -298,10 +299,13 @@ pub fn runs(state: &mut State, kernel: &Described, has_processor: bool) -> Resul
 }
 
 /// All that is done with a device.
-fn offload(device: Device) -> Offload {
+fn offload(mut device: Device) -> Offload {
     let statistics = job_settings::statistics(own_environment);
     let measures = statistics.unwrap_or_else(|wrong| fatal(&wrong)).is_some();
     MEASURES.store(measures, Relaxed);
+    let timeline = Timeline::wanted(own_environment).unwrap_or_else(|wrong| fatal(&wrong));
+    let measures = measures || timeline.is_some();
+    device.timeline = timeline.map(RefCell::new);
     match job::of_job() {
         Some(job) => (job.begin)(end_on_rank),
         // SAFETY: a function of this library, which stays.
@@ -326,7 +330,11 @@ extern "C" fn at_exit() {
         if MEASURES.load(Relaxed) {
             report::write_all(2, offload.table().as_bytes());
         }
-        offload.go_home()
+        offload.go_home()?;
+        if let Some(timeline) = &offload.device.timeline {
+            timeline.borrow().write(&offload.device.name);
+        }
+        Ok(())
     })
     .unwrap_or_else(|wrong| fatal(&wrong));
 }

@@ -6,6 +6,7 @@
 
 pub mod agree;
 pub mod end;
+pub mod json;
 pub mod launcher;
 #[cfg(test)]
 mod layers;

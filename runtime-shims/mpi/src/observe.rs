@@ -6,7 +6,6 @@
 
 pub(crate) mod clock;
 mod costs;
-mod json;
 mod lines;
 mod place;
 pub(crate) mod regions;

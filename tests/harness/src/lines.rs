@@ -95,6 +95,7 @@ fn check(test: &Path, tools: &Tools, keep: bool) -> Result<Outcome, String> {
             .replace("%op2-include", &show(&tools.op2_include))
             .replace("%okl-", &format!("{}/okl-", show(&tools.runtime_dir)))
             .replace("%launch", LAUNCH)
+            .replace("%libdevice", &show(&tools::libdevice().unwrap_or_default()))
             .replace("%S", &show(test.parent().unwrap_or(test)))
             .replace("%s", &show(test))
             .replace("%t", &show(&folder.path().join("t")));

@@ -1,5 +1,6 @@
 //! Whether NVIDIA's assembler takes the code for CUDA devices: the PTX in the object of each test of kernels, at two levels of
-//! optimisation, for the oldest and a new device. It must not spill registers.
+//! optimisation, with LLVM's mathematical functions and with NVIDIA's, for the oldest and a new device. It must not spill
+//! registers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,8 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// The devices.
 const FOR: [&str; 2] = ["sm_70", "sm_90"];
 
-const LEVELS: [&str; 2] = ["-O0", "-O2"];
+/// Options, and whether mathematical functions are NVIDIA's where these are there.
+const WAYS: [(&str, bool); 3] = [("-O0", false), ("-O2", false), ("-O2", true)];
 
 /// Assembles what is below `paths` with that assembler.
 pub(crate) fn run(paths: &[PathBuf], ptxas: &Path, common: &Common) -> Result<Tally, String> {
@@ -68,8 +70,18 @@ fn collect(path: &Path, tests: &mut Vec<PathBuf>) -> std::io::Result<()> {
 fn check(test: &Path, tools: &Tools, ptxas: &Path, folder: &Path) -> Result<Outcome, String> {
     fs::create_dir_all(folder).map_err(|error| error.to_string())?;
     let mut count = 0;
-    for level in LEVELS {
+    // It lies beside the assembler.
+    let libdevice = ptxas.with_file_name("../nvvm/libdevice/libdevice.10.bc");
+    for (level, is_nvidia) in WAYS {
+        if is_nvidia && !libdevice.is_file() {
+            continue;
+        }
+        let library = match is_nvidia {
+            true => libdevice.as_path(),
+            false => Path::new("none"),
+        };
         let mut compile = tools.driver("okl-c++");
+        compile.arg(format!("--okl-libdevice={}", library.display()));
         compile.args(["-std=c++17", level, "-w", "-c", "--okl-target=cuda,cpu"]);
         compile.arg(test).args(["-o", "kernels.o"]);
         let done = process::run(&mut compile, folder, "", LIMIT)?;

@@ -69,9 +69,13 @@ impl Tools {
         path
     }
 
-    /// The first of `names`, of commands and libraries, that a test requires in vain.
+    /// The first of `names`, of commands and libraries, and of `libdevice`, that a test requires in vain.
     pub(crate) fn missing<'a>(&self, names: &'a [String]) -> Option<&'a str> {
-        missing(names, &self.path())
+        let is_missing = |name: &&String| match name.as_str() {
+            "libdevice" => libdevice().is_none(),
+            _ => missing(std::slice::from_ref(*name), &self.path()).is_some(),
+        };
+        names.iter().find(is_missing).map(String::as_str)
     }
 
     /// The compiler of a language.
@@ -106,6 +110,18 @@ impl Tools {
         let missing = !self.llvm_bin.join(compiler).is_file();
         (language == Language::Fortran && missing).then(|| format!("{compiler}-22 is missing"))
     }
+}
+
+/// NVIDIA's functions for devices: what `scripts/nvidia-tools` has installed, or else a CUDA toolkit.
+pub(crate) fn libdevice() -> Option<PathBuf> {
+    let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../build/nvidia/nvidia/cuda_nvcc");
+    let named = ["CUDA_PATH", "CUDA_HOME"].map(std::env::var_os);
+    let folders = [tools]
+        .into_iter()
+        .chain(named.into_iter().flatten().map(PathBuf::from))
+        .chain([PathBuf::from("/usr/local/cuda")]);
+    let mut files = folders.map(|folder| folder.join("nvvm/libdevice/libdevice.10.bc"));
+    files.find(|file| file.is_file())
 }
 
 /// The first of `names` that this machine lacks. One that begins with `lib` is a library, of any

@@ -9,6 +9,7 @@ use okl_abi::AtomicOp;
 use okl_abi::gpu::parameter;
 
 use super::launch::Kernel;
+use super::library::Library;
 use super::target::{Bound, Code, GpuTarget};
 use super::{link, math, print, reach};
 use crate::analysis::variables::is_harmless;
@@ -106,23 +107,27 @@ pub fn build<H>(
         }
     }
     retarget(&mut device, target);
+    if target.is_for_ptxas {
+        device.keep_questions();
+    }
     for function in device.functions() {
         if !function.is_declaration() {
             function.set_attribute(&device, "convergent");
         }
     }
-    if math::rename(&device)
-        && let Some(name) = target.library
-    {
-        let Some(library) = library(name) else {
-            let why = format!(
-                "it calls mathematical functions, and libclc's {name} is not there: install libclc-22"
-            );
-            return failed(None, &why);
-        };
-        if !device.link_needed(&library) {
-            return failed(None, &format!("libclc's {name} cannot be read"));
-        }
+    let has_assembly = |function: &Function<'_>| {
+        let code = function.instructions().into_iter();
+        let mut calls = code.filter_map(|one| one.as_call());
+        calls.any(|call| call.callee().as_inline_assembly().is_some())
+    };
+    if device.functions().iter().any(has_assembly) {
+        return failed(None, "it has inline assembly");
+    }
+    let library = Library::of(target).or_else(|why| failed(None, &why))?;
+    let called = math::rename(&device, &library);
+    if !called.is_empty() {
+        let linked = library.link(&mut device, &called);
+        linked.or_else(|why| failed(None, &why))?;
         for function in device.functions() {
             if !function.is_declaration() && !function.is_local() {
                 let mut entries = kernels.iter().map(|one| &one.entry);
@@ -209,6 +214,12 @@ const FEW: &str = "function(sroa<modify-cfg>,early-cse<memssa>,instcombine<no-ve
     loop(loop-rotate),loop(loop-unroll-full),sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,\
     loop-mssa(licm),gvn,dse,instcombine<no-verify-fixpoint>,simplifycfg,adce),cgscc(function-attrs)";
 
+/// Short loops are written out before the pipeline begins, which takes from sums in loops that they do not overflow.
+const FOR_PTXAS: &str = "function(simplifycfg,sroa,early-cse),cgscc(inline),globaldce,nvvm-reflect,\
+     function(nvvm-intr-range,sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,\
+     loop-mssa(loop-instsimplify,loop-simplifycfg,loop-rotate),simplifycfg,instcombine<no-verify-fixpoint>,\
+     loop(indvars,loop-unroll-full),sroa,early-cse),default<O3>,globaldce";
+
 fn optimise(machine: &Machine, device: &mut OwnModule, target: &GpuTarget, by: &str) {
     if !target.has_flat_pointers {
         // Where a pointer leads is found out in one function.
@@ -226,8 +237,10 @@ fn optimise(machine: &Machine, device: &mut OwnModule, target: &GpuTarget, by: &
         );
         machine.infer_spaces(device);
     }
-    let passes = format!("function(simplifycfg),{}{by},globaldce", target.reflects);
-    machine.run(device, &passes);
+    match target.is_for_ptxas {
+        true => machine.optimise_for_ptxas(device, FOR_PTXAS),
+        false => machine.run(device, &format!("function(simplifycfg),{by},globaldce")),
+    }
     if !target.has_flat_pointers {
         machine.infer_spaces(device);
         machine.run(
@@ -332,18 +345,6 @@ fn is_only_read<'d>(address: Value<'d>, seen: &mut HashSet<Value<'d>>) -> bool {
                 }
                 _ => false,
             })
-}
-
-/// Where libclc is installed.
-const LIBRARIES: [&str; 3] = [
-    "/usr/lib/clc",
-    "/usr/share/clc",
-    "/usr/lib/llvm-22/share/clc",
-];
-
-fn library(name: &str) -> Option<Vec<u8>> {
-    let mut folders = LIBRARIES.iter();
-    folders.find_map(|folder| std::fs::read(format!("{folder}/{name}")).ok())
 }
 
 /// A function that each device has.

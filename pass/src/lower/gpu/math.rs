@@ -1,8 +1,9 @@
-//! Mathematical functions: what libclc, which has them for devices, calls those of C and of LLVM.
+//! Mathematical functions: what libraries that have them for devices call those of C and of LLVM.
 
+use super::library::Library;
 use crate::llvm::{Call, Function, Intrinsic, Linkage, Module, Type};
 
-/// Functions of numbers of one type: their name in C, that in libclc, and how many numbers they take.
+/// Functions of numbers of one type: their name in C and in LLVM, that in libraries, and how many numbers they take.
 const FUNCTIONS: [(&str, &str, usize); 47] = [
     ("acos", "acos", 1),
     ("acosh", "acosh", 1),
@@ -67,12 +68,11 @@ fn letter(ty: Type<'_>) -> Option<char> {
     }
 }
 
-/// The name in libclc of a function of so many numbers of a type.
-fn named(name: &str, ty: Type<'_>, count: usize) -> Option<String> {
+/// The name in a library of a function of so many numbers of a type.
+fn named(name: &str, ty: Type<'_>, count: usize, library: &Library) -> Option<String> {
     let known = FUNCTIONS.iter().find(|(known, ..)| *known == name);
     let (_, name, _) = known.filter(|(.., numbers)| *numbers == count)?;
-    let letters: String = std::iter::repeat_n(letter(ty)?, count).collect();
-    Some(format!("_Z{}{name}{letters}", name.len()))
+    Some(library.named(name, letter(ty)?, count))
 }
 
 /// Of a type, where a function takes and returns nothing else.
@@ -82,26 +82,36 @@ fn only_type(ty: Type<'_>) -> Option<(Type<'_>, usize)> {
     (is_same && !ty.is_variadic()).then(|| (ty.result(), parameters.len()))
 }
 
-/// The name in libclc of a function that is declared.
-pub fn of_function(function: Function<'_>) -> Option<String> {
+/// The name in a library of a function that is declared.
+fn of_function(function: Function<'_>, library: &Library) -> Option<String> {
     let name = function.name();
     let (ty, count) = only_type(function.function_type())?;
     let plain = match letter(ty)? {
         'f' => name.strip_suffix('f')?,
         _ => &name,
     };
-    named(plain, ty, count)
+    named(plain, ty, count, library)
 }
 
-/// The name in libclc of what an intrinsic does that devices have no code for.
-pub fn of_intrinsic(call: Call<'_>) -> Option<String> {
+/// The same of what an intrinsic does that devices have no code for.
+fn of_intrinsic(call: Call<'_>, library: &Library) -> Option<String> {
     let name = call.intrinsic().map(Intrinsic::name)?;
     let plain = name.strip_prefix("llvm.")?;
     if plain != "tanh" && !INTRINSICS.contains(&plain) {
         return None;
     }
     let (ty, count) = only_type(call.function_type())?;
-    named(plain, ty, count)
+    named(plain, ty, count, library)
+}
+
+/// Whether libraries have a function that is declared.
+pub fn has_function(function: Function<'_>) -> bool {
+    of_function(function, &Library::Driver).is_some()
+}
+
+/// Whether they have what an intrinsic does that devices have no code for.
+pub fn has_intrinsic(call: Call<'_>) -> bool {
+    of_intrinsic(call, &Library::Driver).is_some()
 }
 
 /// Whether a function of C has that name, of numbers of one type.
@@ -121,11 +131,11 @@ pub fn is_library(name: &str) -> bool {
     })
 }
 
-/// Has a module call libclc's functions in place of those that are declared. Whether it calls any.
-pub fn rename(module: &Module) -> bool {
+/// Has a module call a library's functions in place of those that are declared. Which it calls.
+pub fn rename(module: &Module, library: &Library) -> Vec<String> {
     let functions = module.functions().into_iter();
     let functions: Vec<_> = functions.filter(|one| one.is_declaration()).collect();
-    let mut is_any = false;
+    let mut called = Vec::new();
     for function in functions {
         let calls = function
             .users()
@@ -133,8 +143,8 @@ pub fn rename(module: &Module) -> bool {
             .filter_map(|user| user.as_call());
         let calls: Vec<_> = calls.filter(|call| call.callee() == *function).collect();
         let name = match function.is_intrinsic() {
-            true => calls.first().and_then(|call| of_intrinsic(*call)),
-            false => of_function(function),
+            true => calls.first().and_then(|call| of_intrinsic(*call, library)),
+            false => of_function(function, library),
         };
         let Some(name) = name else { continue };
         let ty = function.function_type();
@@ -149,9 +159,9 @@ pub fn rename(module: &Module) -> bool {
         for call in calls {
             call.set_callee(*instead);
         }
-        is_any = true;
+        called.push(name);
     }
-    is_any
+    called
 }
 
 #[cfg(test)]
@@ -160,7 +170,7 @@ mod tests {
     use crate::llvm::OwnModule;
 
     #[test]
-    fn functions_of_c_and_of_llvm_have_names_in_libclc() {
+    fn functions_of_c_and_of_llvm_have_names_in_libraries() {
         let module = OwnModule::parse(
             "declare float @sinf(float)
             declare double @sin(double)
@@ -173,18 +183,25 @@ mod tests {
             declare i32 @lround(double)
             declare double @ldexp(double, i32)",
         );
+        let libraries = [
+            Library::Driver,
+            Library::Libclc("nvptx64--.bc"),
+            Library::Libdevice("libdevice.10.bc".into()),
+        ];
         for (name, expected) in [
-            ("sinf", Some("_Z3sinf")),
-            ("sin", Some("_Z3sind")),
-            ("pow", Some("_Z3powdd")),
-            ("nearbyintf", Some("_Z4rintf")),
-            ("fma", Some("_Z3fmaddd")),
-            ("sin.1", None),
-            ("lround", None),
-            ("ldexp", None),
+            ("sinf", ["_Z3sinf", "okl_mended_sin_f1", "__nv_sinf"]),
+            ("sin", ["_Z3sind", "okl_mended_sin_d1", "__nv_sin"]),
+            ("pow", ["_Z3powdd", "okl_mended_pow_d2", "__nv_pow"]),
+            ("nearbyintf", ["_Z4rintf", "_Z4rintf", "__nv_rintf"]),
+            ("fma", ["_Z3fmaddd", "_Z3fmaddd", "__nv_fma"]),
         ] {
             let function = module.function(name).expect("it is there");
-            assert_eq!(of_function(function).as_deref(), expected, "{name}");
+            let found = libraries.each_ref().map(|one| of_function(function, one));
+            assert_eq!(found, expected.map(|one| Some(one.to_string())), "{name}");
+        }
+        for name in ["sin.1", "lround", "ldexp"] {
+            let function = module.function(name).expect("it is there");
+            assert!(!has_function(function), "{name}");
         }
     }
 }

@@ -75,8 +75,8 @@ pub struct GpuTarget {
     pub most_passed: i64,
     /// The file of libclc that has its mathematical functions; none where the driver has them, by the same names.
     pub library: Option<&'static str>,
-    /// The pass that knows what is asked of the device while it is compiled.
-    pub reflects: &'static str,
+    /// Whether NVIDIA's assembler gets its code.
+    pub is_for_ptxas: bool,
 }
 
 /// What makes code of what LLVM compiles.
@@ -179,7 +179,7 @@ pub static CUDA: GpuTarget = GpuTarget {
     integers: &[],
     has_overflow: true,
     lacks: &[],
-    has: &[],
+    has: &["llvm.nvvm."],
     flag: None,
     version: None,
     most_items: 1024,
@@ -187,7 +187,7 @@ pub static CUDA: GpuTarget = GpuTarget {
     most_static: 48 << 10,
     most_passed: 4 << 10,
     library: Some("nvptx64--.bc"),
-    reflects: "nvvm-reflect,",
+    is_for_ptxas: true,
 };
 
 /// Devices of AMD's: those of `hip` are the first ones, which are Instinct MI200, MI300, and Radeon RX 7900.
@@ -272,7 +272,7 @@ const fn amd(processor: &'static str) -> GpuTarget {
         most_static: 64 << 10,
         most_passed: 4 << 10,
         library: Some("amdgcn-amd-amdhsa.bc"),
-        reflects: "",
+        is_for_ptxas: false,
     }
 }
 
@@ -333,7 +333,7 @@ pub static SPIRV: GpuTarget = GpuTarget {
     most_static: 64 << 10,
     most_passed: 1 << 10,
     library: None,
-    reflects: "",
+    is_for_ptxas: false,
 };
 
 impl GpuTarget {

@@ -5,7 +5,7 @@
 
 use std::{array, fmt::Write};
 
-use super::json::Object;
+use okl_job::json::Object;
 
 /// The columns. `KiB` belongs to the column before it.
 const COLUMNS: [&str; 14] = [

@@ -10,7 +10,8 @@ use std::{
     sync::Mutex,
 };
 
-use super::{clock, costs::Costs, json::Object};
+use super::{clock, costs::Costs};
+use okl_job::json::Object;
 use okl_job::settings::Statistics;
 
 use crate::report;

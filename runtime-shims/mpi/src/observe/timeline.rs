@@ -11,9 +11,10 @@ use std::{
     sync::{Mutex, OnceLock},
 };
 
-use super::{Event, Place, clock::Alignment, json::Object};
+use super::{Event, Place, clock::Alignment};
 use crate::{mpi_job, report, scopes, settings::settings};
 use okl_coherence::PAGE;
+use okl_job::json::Object;
 
 /// Events that travel to rank 0 in one message.
 const BATCH: usize = 4096;

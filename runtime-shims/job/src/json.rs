@@ -3,10 +3,17 @@
 use std::fmt::Write;
 
 /// An object in the making: `{"name":value,...`.
-pub(super) struct Object(String);
+pub struct Object(String);
+
+impl Default for Object {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl Object {
-    pub(super) fn new() -> Self {
+    /// An object without values.
+    pub fn new() -> Self {
         Self("{".to_owned())
     }
 
@@ -18,40 +25,45 @@ impl Object {
         self.0.push(':');
     }
 
-    pub(super) fn text(mut self, name: &str, value: &str) -> Self {
+    /// With a text.
+    pub fn text(mut self, name: &str, value: &str) -> Self {
         self.name(name);
         push_text(&mut self.0, value);
         self
     }
 
-    pub(super) fn number(mut self, name: &str, value: impl Into<i128>) -> Self {
+    /// With a whole number.
+    pub fn number(mut self, name: &str, value: impl Into<i128>) -> Self {
         self.name(name);
         write!(self.0, "{}", value.into()).expect("writing to a string");
         self
     }
 
     /// Nanoseconds as microseconds.
-    pub(super) fn microseconds(mut self, name: &str, value: i64) -> Self {
+    pub fn microseconds(mut self, name: &str, value: i64) -> Self {
         self.name(name);
         let (sign, value) = (if value < 0 { "-" } else { "" }, value.unsigned_abs());
         write!(self.0, "{sign}{}.{:03}", value / 1000, value % 1000).expect("writing to a string");
         self
     }
 
-    pub(super) fn object(mut self, name: &str, value: Self) -> Self {
+    /// With an object.
+    pub fn object(mut self, name: &str, value: Self) -> Self {
         self.name(name);
         self.0.push_str(&value.finish());
         self
     }
 
-    pub(super) fn objects(mut self, name: &str, values: impl Iterator<Item = Self>) -> Self {
+    /// With a list of objects.
+    pub fn objects(mut self, name: &str, values: impl Iterator<Item = Self>) -> Self {
         self.name(name);
         let values: Vec<String> = values.map(Self::finish).collect();
         write!(self.0, "[{}]", values.join(",\n")).expect("writing to a string");
         self
     }
 
-    pub(super) fn finish(mut self) -> String {
+    /// As a text.
+    pub fn finish(mut self) -> String {
         self.0.push('}');
         self.0
     }
