@@ -18,6 +18,7 @@ mod math;
 mod range;
 mod reach;
 mod sets;
+mod several;
 mod shape;
 pub mod target;
 
@@ -82,6 +83,8 @@ pub struct Asked<'a, 'm> {
     pub loops: &'a [ParallelLoop<'m>],
     /// Regions.
     pub regions: &'a [Region<'m>],
+    /// Why some of them could not be prepared.
+    pub whys: &'a several::Whys,
 }
 
 /// What cannot go there.
@@ -130,7 +133,7 @@ pub fn check<'m>(
     }
     let found = match other {
         true => Vec::new(),
-        false => regions(module, asked.regions, targets),
+        false => regions(module, &asked, targets),
     };
     for (one, found) in found {
         match found {
@@ -218,9 +221,10 @@ pub fn check<'m>(
 /// Those regions of which a device's compiler may be asked, and why the others may not.
 fn regions<'a, 'm>(
     module: &'m Module,
-    all: &'a [Region<'m>],
+    asked: &Asked<'a, 'm>,
     targets: &[&'static GpuTarget],
 ) -> Vec<(&'a Region<'m>, Result<range::Candidate<'a, 'm>, range::Why>)> {
+    let all = asked.regions;
     let target = targets.first().filter(|_| !all.is_empty());
     let Some((target, machine)) = target.and_then(|one| Some((*one, Machine::of(&one.processor)?)))
     else {
@@ -231,6 +235,11 @@ fn regions<'a, 'm>(
     let mut found = Vec::new();
     for (which, one) in all.iter().enumerate() {
         if range::is_done(one) {
+            continue;
+        }
+        let name = one.body.name();
+        if let Some((_, known)) = asked.whys.iter().find(|(body, _)| *body == name) {
+            found.push((one, Err(known.clone())));
             continue;
         }
         let of_it = range::Candidate::of(one).and_then(|candidate| {
@@ -385,3 +394,4 @@ impl<'m> Plan<'m> {
 }
 
 pub use launch::{emit, finish};
+pub use several::{Whys, prepare};

@@ -4,7 +4,7 @@
 
 use okl_abi::gpu::{DeviceKernel, DeviceParameter, Image as Record};
 
-use super::{Going, Host, Image, Plan, blocks, range, sets};
+use super::{Going, Host, Image, Plan, blocks, range, sets, several};
 use crate::diagnostic::{Site, user_name};
 use crate::llvm::{Call, Global, Linkage, Module, Value};
 use crate::marks::LOWERED_KERNEL;
@@ -36,8 +36,10 @@ pub struct Parameter {
 pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Vec<(Call<'m>, Value<'m>)> {
     let mut told = Vec::new();
     if plan.going.is_empty() {
+        several::finish(module, &[], plan.has_cpu);
         return told;
     }
+    let mut of_regions = Vec::new();
     let images = images(module, &plan.images);
     for going in &plan.going {
         let record = record(module, going, images, plan.images.len());
@@ -54,12 +56,14 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Vec<(Call<'m>, Value<'m>
             }
             Host::Range(fork) => {
                 range::launch(module, fork, record, plan.has_cpu);
-                range::mark(module, fork);
+                range::mark(module, fork.body);
+                of_regions.push((fork.body.name(), record));
                 "the loop of this region runs on a device, where there is one"
             }
         };
         going.site.instruction().remark("Device", what, false);
     }
+    several::finish(module, &of_regions, plan.has_cpu);
     told
 }
 
