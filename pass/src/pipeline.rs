@@ -112,7 +112,13 @@ impl<'m> Lowering<'m> {
         let found = recognise::recognise_blocks(module);
         Some(Self {
             prepared,
-            ..Self::check(module, found, Plans::of_blocks(asked.clone()), false)
+            ..Self::check(
+                module,
+                found,
+                Plans::of_blocks(asked.clone()),
+                false,
+                &gpu::Whys::new(),
+            )
         })
     }
 
@@ -125,17 +131,32 @@ impl<'m> Lowering<'m> {
         let written = recognise::prepare(module);
         let prepared = may_distribute && mpi::prepare(module) || written;
         let shares = may_distribute && options.plan.as_ref().is_some_and(Plan::has_devices);
-        let prepared = shares && gpu::prepare(module) || prepared;
-        let found = recognise::recognise(module);
+        let prepared = shares && gpu::prepare_shares(module) || prepared;
+        let mut found = recognise::recognise(module);
         let plans = Plans::of(options, &found);
+        let devices: Vec<_> = plans.regions.devices().collect();
+        let shares = plans.regions.distribute && may_distribute;
+        let (cut, whys) = match found.mistakes.is_empty() && !shares {
+            true => gpu::prepare(module, &found.regions, &devices),
+            false => (false, gpu::Whys::new()),
+        };
+        if cut {
+            found = recognise::recognise(module);
+        }
         Self {
-            prepared,
-            ..Self::check(module, found, plans, may_distribute)
+            prepared: prepared || cut,
+            ..Self::check(module, found, plans, may_distribute, &whys)
         }
     }
 
     /// Finds out all that there is to do, and what cannot be done.
-    fn check(module: &'m Module, found: Found<'m>, plans: Plans, may_distribute: bool) -> Self {
+    fn check(
+        module: &'m Module,
+        found: Found<'m>,
+        plans: Plans,
+        may_distribute: bool,
+        whys: &gpu::Whys,
+    ) -> Self {
         let (mut loops, mut declined) = (found.loops, found.declined);
         let mut mistakes = found.mistakes;
         if plans.regions.distribute && may_distribute {
@@ -161,6 +182,7 @@ impl<'m> Lowering<'m> {
                     None => &[],
                 },
                 on_ranks,
+                whys,
             };
             let (plan, told) = gpu::check(module, asked, &targets, has_cpu);
             devices = plan;
@@ -598,7 +620,7 @@ mod tests {
             ..Options::default()
         };
         let plans = Plans::of(&options, &found);
-        let lowering = Lowering::check(&module, found, plans, shared);
+        let lowering = Lowering::check(&module, found, plans, shared, &gpu::Whys::new());
         let declined = lowering.declined.iter().map(|one| one.reason.clone());
         (
             declined.collect(),

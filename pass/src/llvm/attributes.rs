@@ -322,6 +322,12 @@ impl<'m> Function<'m> {
         self.add(Place::Parameter(index), known(module, name, 0));
     }
 
+    /// Says to how many bytes a parameter points, at least.
+    pub fn set_dereferenceable(self, module: &Module, index: usize, bytes: u64) {
+        let attribute = known(module, "dereferenceable", bytes);
+        self.add(Place::Parameter(index), attribute);
+    }
+
     /// Gives it an attribute.
     pub fn add_attribute(self, place: Place, attribute: Attribute<'m>) {
         self.add(place, attribute.raw);

@@ -22,6 +22,7 @@ mod print;
 mod range;
 mod reach;
 mod sets;
+mod several;
 mod shape;
 pub mod target;
 
@@ -95,6 +96,8 @@ pub struct Asked<'a, 'm> {
     pub regions: &'a [Region<'m>],
     /// Whether ranks share them, or the loops.
     pub on_ranks: bool,
+    /// Why some of them could not be prepared.
+    pub whys: &'a several::Whys,
 }
 
 /// What cannot go there.
@@ -323,6 +326,11 @@ fn regions<'a, 'm>(
         if range::is_done(one) || one.origin == Origin::OklOuter {
             continue;
         }
+        let name = one.body.name();
+        if let Some((_, known)) = asked.whys.iter().find(|(body, _)| *body == name) {
+            found.push((one, Err(known.clone())));
+            continue;
+        }
         let of_it = range::Candidate::of(module, one, asked.on_ranks).and_then(|candidate| {
             range::outline(&probe, &candidate, which, target)?;
             Ok(candidate)
@@ -480,4 +488,5 @@ impl<'m> Plan<'m> {
 }
 
 pub use launch::{Launches, emit, finish};
-pub use range::prepare;
+pub use range::prepare as prepare_shares;
+pub use several::{Whys, prepare};

@@ -4,6 +4,7 @@
 //! library, ever waits for on another thread: blocks of theirs are not watched.
 
 use std::cell::{RefCell, UnsafeCell};
+use std::collections::BTreeSet;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use okl_abi::gpu::{DeviceKernel, DeviceParameter, Image as Record, does, parameter};
 
-use super::{Host, Image, Plan, blocks, halo, range, sets};
+use super::{Host, Image, Plan, blocks, halo, range, sets, several};
 use crate::diagnostic::{Site, user_name};
 use crate::llvm::{Call, Global, Linkage, Module, Value};
 use crate::lower::cpu::threads::Launch;
@@ -70,8 +70,10 @@ pub struct Launches<'m> {
 pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Launches<'m> {
     let mut told = Launches::default();
     if plan.going.is_empty() {
+        several::finish(module, &[], plan.has_cpu);
         return told;
     }
+    let mut of_regions = Vec::new();
     let images = images(module, &plan.images);
     // Most kernels are in all of them.
     let mut lists = HashMap::new();
@@ -116,7 +118,8 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Launches<'m> {
             }
             Host::Range(fork) => {
                 range::launch(module, fork, record, plan.has_cpu);
-                range::mark(module, fork);
+                range::mark(module, fork.body);
+                of_regions.push((fork.body.name(), record));
                 match plan.on_ranks {
                     true => {
                         "what a rank has of the loop of this region runs on its device, where there is one"
@@ -127,6 +130,7 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Launches<'m> {
         };
         going.site.instruction().remark("Device", what, false);
     }
+    several::finish(module, &of_regions, plan.has_cpu);
     told
 }
 

@@ -15,7 +15,8 @@ mod reduce;
 mod share;
 mod uniform;
 
-pub use host::launch;
+pub use checks::{only_loop, tells_only, written};
+pub use host::{around, is_alone_now, launch};
 pub use share::prepare;
 
 use okl_abi::Effects;
@@ -36,7 +37,7 @@ use crate::llvm::{
 };
 use crate::marks::ON_DEVICE;
 use crate::recognise;
-use checks::{check_all, comes_to, only_loop, outside_is_private, written};
+use checks::{check_all, comes_to, outside_is_private};
 use deal::{deal, is_end};
 use reduce::Combined;
 use share::Share;
@@ -97,6 +98,7 @@ pub enum Passed {
 }
 
 /// What keeps a region from going there, and at which line of which file, where that is not all of it.
+#[derive(Clone)]
 pub struct Why {
     /// What it is.
     pub why: String,
@@ -104,7 +106,8 @@ pub struct Why {
     pub place: Option<(String, u32)>,
 }
 
-fn why<T>(at: Option<Instruction<'_>>, why: &str) -> Result<T, Why> {
+/// That a region does not go there.
+pub fn why<T>(at: Option<Instruction<'_>>, why: &str) -> Result<T, Why> {
     Err(Why {
         why: why.to_string(),
         place: at.and_then(place),
@@ -596,7 +599,7 @@ pub fn is_done(region: &Region<'_>) -> bool {
     ON_DEVICE.is_on(region.body)
 }
 
-/// Says that one did.
-pub fn mark(module: &Module, fork: &Fork<'_>) {
-    ON_DEVICE.put_on(module, fork.body);
+/// Says that the region with this body did.
+pub fn mark(module: &Module, body: Function<'_>) {
+    ON_DEVICE.put_on(module, body);
 }

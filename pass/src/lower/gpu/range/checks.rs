@@ -11,7 +11,7 @@ use crate::lower::gpu::reach::{self, Variables};
 use okl_abi::Effects;
 
 /// The loop that a region's threads share, where that is all that they do together.
-pub(super) fn only_loop<'r, 'd>(
+pub fn only_loop<'r, 'd>(
     region: &'r Region<'d>,
 ) -> Result<(&'r ParallelLoop<'d>, &'r Spans<'d>), Why> {
     let Some(steps) = region.straight() else {
@@ -156,14 +156,14 @@ pub(super) fn comes_to<'d>(from: Instruction<'d>, to: Instruction<'d>) -> bool {
 }
 
 /// Whether a call says something and does nothing.
-pub(super) fn tells_only(call: Call<'_>) -> bool {
+pub fn tells_only(call: Call<'_>) -> bool {
     let name = call.callee_name();
     let known = ["llvm.assume", "llvm.dbg.", "llvm.experimental.noalias."];
     known.iter().any(|known| name.starts_with(known))
 }
 
 /// Where an instruction writes, if it writes nothing else.
-pub(super) fn written(at: Instruction<'_>) -> Option<Value<'_>> {
+pub fn written(at: Instruction<'_>) -> Option<Value<'_>> {
     match at.opcode() {
         Opcode::LLVMStore => Some(at.operand(1)),
         Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => Some(at.operand(0)),

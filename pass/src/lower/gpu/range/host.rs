@@ -3,7 +3,10 @@
 use okl_abi::gpu::f;
 
 use super::{Fork, Passed, items_of, share};
-use crate::llvm::{Builder, Comparison, Global, IntPredicate, Linkage, Module, Opcode, Value};
+use crate::llvm::{
+    Block, Builder, Call, Comparison, Global, Instruction, IntPredicate, Linkage, Module, Opcode,
+    Value,
+};
 use crate::lower::runtime_call::declare;
 
 /// Blocks of a kernel, at most; of one that leaves results, and of one whose iterations the host cannot count.
@@ -17,43 +20,51 @@ pub(super) const MOST_ITERATIONS: i64 = 1 << 30;
 /// OpenMP's function that says whether there is a team already.
 const IN_PARALLEL: &str = "omp_in_parallel";
 
-/// Puts the launch in front of the call that begins a region, or in front of each thread's share.
+/// The block in front of a call that begins a region, that of the call, which begins with what is told of the region alone,
+/// and that behind it.
+pub fn around<'m>(site: Call<'m>) -> [Block<'m>; 3] {
+    let at = site.instruction();
+    let is_told = |one: &Instruction<'m>| {
+        one.as_call()
+            .is_some_and(|call| call.callee_name().starts_with("__kmpc_push_"))
+    };
+    // How many threads it is to have is told of this region.
+    let code = at.block().instructions();
+    let front = code.iter().take_while(|one| **one != at);
+    let told: Vec<_> = front.filter(|one| is_told(one)).copied().collect();
+    for one in &told {
+        one.move_out(at);
+    }
+    let code = at.block().instructions();
+    let position = code.iter().position(|one| *one == at);
+    let position = position.expect("it stands in its block");
+    let behind = code[position + 1].split_before();
+    let threads = code[position - told.len()].split_before();
+    let [front] = threads.predecessors()[..] else {
+        unreachable!("it was split");
+    };
+    [front, threads, behind]
+}
+
+/// Asks whether no threads are a team already: those that are share devices with others.
+pub fn is_alone_now<'m>(builder: &Builder<'m>) -> Value<'m> {
+    let module = builder.module();
+    let asked = module.function(IN_PARALLEL).unwrap_or_else(|| {
+        let ty = module.function_type(module.int(32), &[]);
+        module.add_function(IN_PARALLEL, ty, Linkage::LLVMExternalLinkage)
+    });
+    let inside = builder.call(asked, &[]);
+    builder.compare(inside, module.const_i32(0), false)
+}
+
+/// Puts the launch in front of the call that begins a region.
 pub fn launch<'m>(module: &'m Module, fork: &Fork<'m>, record: Global<'m>, has_cpu: bool) {
     if let Some(share) = &fork.share {
         return share::launch(module, fork, share, record, has_cpu);
     }
     let at = fork.site.instruction();
     let function = at.function();
-    // How many threads it is to have is told of this region.
-    let code = at.block().instructions();
-    let front = code.iter().take_while(|one| **one != at);
-    let told = front.filter(|one| {
-        one.as_call()
-            .is_some_and(|call| call.callee_name().starts_with("__kmpc_push_"))
-    });
-    for one in told.copied().collect::<Vec<_>>() {
-        one.move_out(at);
-    }
-    let code = at.block().instructions();
-    let position = code
-        .iter()
-        .position(|one| *one == at)
-        .expect("it stands in its block");
-    let mut first = at;
-    for one in code[..position].iter().rev() {
-        match one
-            .as_call()
-            .is_some_and(|call| call.callee_name().starts_with("__kmpc_push_"))
-        {
-            true => first = *one,
-            false => break,
-        }
-    }
-    let behind = code[position + 1].split_before();
-    let threads = first.split_before();
-    let [front] = threads.predecessors()[..] else {
-        unreachable!("it was split");
-    };
+    let [front, threads, behind] = around(fork.site);
     front.terminator().expect("a complete block").erase();
     let builder = Builder::at_end_like(module, front, at);
     let does = &fork.does;
@@ -74,13 +85,7 @@ pub fn launch<'m>(module: &'m Module, fork: &Fork<'m>, record: Global<'m>, has_c
     if let Some(condition) = fork.condition {
         conditions.push(builder.compare(condition, condition.ty().zero(), true));
     }
-    // Threads that are a team already share devices with others that are.
-    let asked = module.function(IN_PARALLEL).unwrap_or_else(|| {
-        let ty = module.function_type(module.int(32), &[]);
-        module.add_function(IN_PARALLEL, ty, Linkage::LLVMExternalLinkage)
-    });
-    let inside = builder.call(asked, &[]);
-    conditions.push(builder.compare(inside, module.const_i32(0), false));
+    conditions.push(is_alone_now(&builder));
     let all = conditions.into_iter().reduce(|a, b| builder.and(a, b));
     let launches = function.append_block(module);
     builder.go_if(all.expect("there is one"), launches, threads);

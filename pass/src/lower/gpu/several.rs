@@ -1,0 +1,854 @@
+//! Regions whose threads share several loops, or do more than share one: the host runs them as a team of one thread, which
+//! begins a region of its own for each loop.
+//!
+//! OpenMP leaves open how many threads a team has. So what stands between the loops, time loops and `single` among it, is
+//! run once, in its order, and each loop becomes a region whose threads share it and do nothing else: the kernels of these
+//! are made as those of any other region ([`super::range`]). All of that is put in front of the region, which stays what
+//! it is for where no device is.
+//!
+//! Guarantee: a loop reads of variables that each thread has for itself what the team of one has left there, and leaves
+//! nothing in them that is read behind it. What may wait for other threads, or counts on a number of them, is declined.
+
+use std::collections::HashSet;
+
+use okl_abi::{Effects, f, openmp};
+
+use super::compile;
+use super::range::{self, Why, why};
+use super::target::GpuTarget;
+use crate::analysis::call_graph::{CallGraph, reached};
+use crate::analysis::runtime::{self, effects};
+use crate::analysis::variables::{self, Does, is_harmless};
+use crate::analysis::waiting;
+use crate::ir::{Region, Team};
+use crate::llvm::{
+    Block, Builder, Call, Comparison, Function, Global, Instruction, IntPredicate, Linkage,
+    Machine, Module, Opcode, Passes, Silence, Value,
+};
+use crate::lower::runtime_call::{declare, declare_openmp};
+use crate::recognise;
+
+/// What the name of a function begins with that asks whether a kernel runs on a device; what the region that becomes the
+/// kernel is called comes behind it. Until it is known no kernel does.
+const ASKS: &str = "okl.runs.";
+
+/// Why regions are none of these, by the names of their bodies.
+pub type Whys = Vec<(String, Why)>;
+
+/// Puts in front of regions what a team of one does, where all of their loops can go to a device. True where the module was
+/// changed; and why others cannot.
+pub fn prepare<'m>(
+    module: &'m Module,
+    regions: &[Region<'m>],
+    targets: &[&'static GpuTarget],
+) -> (bool, Whys) {
+    let mut whys = Whys::new();
+    let asked = regions.iter().filter(|one| is_one(one));
+    let asked: Vec<_> = asked.map(|one| one.body.name()).collect();
+    let machine = targets
+        .first()
+        .and_then(|one| Some((*one, Machine::of(&one.processor)?)));
+    let Some((target, machine)) = machine.filter(|_| !asked.is_empty()) else {
+        return (false, whys);
+    };
+    let mut good = Vec::new();
+    {
+        let _nobody_is_told = Silence::begin(module);
+        let probe = compile::copy(module, &machine);
+        for body in asked {
+            match try_out(&probe, &body, target) {
+                Ok(()) => good.push(body),
+                Err(told) => whys.push((body, told)),
+            }
+        }
+    }
+    for body in &good {
+        let done = cut(module, body);
+        assert!(done.is_ok(), "the copy could be cut");
+    }
+    (!good.is_empty(), whys)
+}
+
+/// Whether a region is looked at here: the threads of it share a loop, and that is not all.
+fn is_one(region: &Region<'_>) -> bool {
+    region.team == Team::Threads
+        && !range::is_done(region)
+        && region.loops().next().is_some()
+        && range::only_loop(region).is_err()
+}
+
+/// Cuts a region in a copy of its module, and makes kernels of its loops.
+fn try_out(probe: &Module, body: &str, target: &'static GpuTarget) -> Result<(), Why> {
+    let names = cut(probe, body)?;
+    let found = recognise::recognise(probe);
+    let mut candidates = Vec::new();
+    for name in &names {
+        let mut regions = found.regions.iter();
+        match regions.find(|one| one.body.name() == *name) {
+            Some(region) => candidates.push(range::Candidate::of(region)?),
+            None => return why(None, "its copy is not what it was"),
+        }
+    }
+    for (which, one) in candidates.iter().enumerate() {
+        range::outline(probe, one, which, target)?;
+    }
+    Ok(())
+}
+
+/// Puts in front of the region with this body what a team of one does. The bodies of the regions that are its loops are
+/// returned.
+fn cut(module: &Module, body: &str) -> Result<Vec<String>, Why> {
+    let found = recognise::recognise(module);
+    let mut regions = found.regions.iter().filter(|one| one.body.name() == body);
+    let (Some(region), None) = (regions.next(), regions.next()) else {
+        return why(None, "several constructs have one body");
+    };
+    check(module, region)?;
+    let team = region.body.copy();
+    team.remove_unreachable_blocks();
+    bring_in(team)?;
+    begin_anew(module, team);
+    Passes::over(team).run("sroa<modify-cfg>,adce");
+    team.remove_unreachable_blocks();
+    let calls = team.instructions().into_iter();
+    let sites: Vec<_> = calls
+        .filter_map(|one| one.as_call())
+        .filter(|one| shares(*one))
+        .collect();
+    let mut names = Vec::new();
+    for site in &sites {
+        names.push(cut_out(module, region, team, *site)?);
+    }
+    let Some(first) = names.first() else {
+        return why(None, "its threads share no loop");
+    };
+    put_in_front(module, region, team, first)?;
+    range::mark(module, region.body);
+    Ok(names)
+}
+
+/// Whether a call asks for a thread's share of a loop.
+fn shares(call: Call<'_>) -> bool {
+    runtime::function(call).is_some_and(|one| one.begins_share())
+        || effects(call).has(Effects::DEALS)
+}
+
+/// Instructions of what a team of one runs, at most.
+const MOST_INSTRUCTIONS: usize = 1 << 16;
+
+/// Puts functions in which threads share loops in place of their calls.
+fn bring_in(team: Function<'_>) -> Result<(), Why> {
+    let has_loop = |call: &Call<'_>| {
+        let callee = call.callee_function();
+        callee
+            .filter(|one| !one.is_declaration())
+            .is_some_and(|one| {
+                let reached = reached(one).into_iter();
+                let mut code = reached.flat_map(|one| one.instructions());
+                code.any(|at| at.as_call().is_some_and(shares))
+            })
+    };
+    loop {
+        let code = team.instructions();
+        let mut calls = code.iter().filter_map(|one| one.as_call());
+        let Some(call) = calls.find(has_loop) else {
+            return Ok(());
+        };
+        let at = call.instruction();
+        let is_known = call
+            .callee_function()
+            .is_some_and(|one| !one.is_interposable());
+        if code.len() > MOST_INSTRUCTIONS || !is_known || !call.inline() {
+            return why(
+                Some(at),
+                "it calls a function in which threads share a loop",
+            );
+        }
+    }
+}
+
+/// Bytes of variables, at most, that values stand for.
+const MOST_BYTES: u64 = 64;
+
+/// Gives small variables a value where their scope begins: what they had there before nothing reads.
+fn begin_anew<'m>(module: &'m Module, team: Function<'m>) {
+    for at in team.instructions() {
+        let begins = at
+            .as_call()
+            .filter(|call| call.callee_name().starts_with("llvm.lifetime.start"));
+        let variable = begins.and_then(|call| call.arguments().last()?.as_op(Opcode::LLVMAlloca));
+        let Some(variable) = variable else { continue };
+        let ty = variable.allocated_type();
+        let is_single = variable.operand(0).as_constant_int() == Some(1);
+        if let Some(ty) = ty.filter(|ty| is_single && module.size_of(*ty) <= MOST_BYTES) {
+            Builder::before(module, next_of(at)).store(ty.zero(), *variable);
+        }
+    }
+}
+
+/// Checks that the team of a region may have one thread.
+fn check<'m>(module: &'m Module, region: &Region<'m>) -> Result<(), Why> {
+    if region.site.instruction().opcode() != Opcode::LLVMCall {
+        return why(None, "an exception may leave it");
+    }
+    let parameters = region.body.parameters();
+    let captures = region.captures.iter().map(|one| one.value.ty());
+    let passed = parameters.iter().skip(Region::LEADING).map(|one| one.ty());
+    if !captures.eq(passed) {
+        return why(None, "its values are not passed one by one");
+    }
+    let graph = CallGraph::of(module);
+    let callees = waiting::Callees::new(&graph);
+    let reached = graph.reachable(region.body);
+    for function in reached.iter().filter(|one| !one.is_declaration()) {
+        if let Some(waits) = waiting::find(*function, &callees).first() {
+            return why(Some(waits.at), "it waits for other threads");
+        }
+    }
+    let block = region.site.instruction().block();
+    let code = block.instructions().into_iter();
+    let mut calls = code.filter_map(|one| one.as_call());
+    if calls.any(|one| one.callee_name() == "__kmpc_push_num_threads") {
+        let numbers = reached.iter().flat_map(|one| one.instructions());
+        let mut numbers = numbers.filter(|one| {
+            one.as_call()
+                .is_some_and(|call| call.callee_name() == "omp_get_thread_num")
+        });
+        if let Some(at) = numbers.next() {
+            let told = "it may count on threads of all numbers that it asks for";
+            return why(Some(at), told);
+        }
+    }
+    Ok(())
+}
+
+/// A loop with all that belongs to it: from its first instruction to the one behind it.
+struct Piece<'m> {
+    first: Instruction<'m>,
+    behind: Instruction<'m>,
+    /// All of it.
+    all: HashSet<Instruction<'m>>,
+}
+
+const NOT_CLOSED: &str = "its loop is left or entered in several places";
+
+impl<'m> Piece<'m> {
+    fn of(first: Instruction<'m>, behind: Instruction<'m>) -> Result<Self, Why> {
+        let mut all = HashSet::new();
+        let mut blocks = HashSet::new();
+        let mut rest = vec![first];
+        while let Some(start) = rest.pop() {
+            for at in code_from(start) {
+                if at == behind {
+                    break;
+                }
+                if !all.insert(at) || at.opcode() == Opcode::LLVMRet {
+                    return why(Some(first), NOT_CLOSED);
+                }
+                if Some(at) == at.block().terminator() {
+                    for next in at.block().successors() {
+                        // Whoever comes to its first block again has left it.
+                        let start = next.instructions()[0];
+                        if next == first.block() && start != behind {
+                            return why(Some(first), NOT_CLOSED);
+                        }
+                        if start != behind && blocks.insert(next) {
+                            rest.push(start);
+                        }
+                    }
+                }
+            }
+        }
+        let entered = blocks.iter().flat_map(|block| block.predecessors());
+        for from in entered {
+            let end = from.terminator().expect("a complete block");
+            if !all.contains(&end) {
+                return why(Some(first), NOT_CLOSED);
+            }
+        }
+        Ok(Self { first, behind, all })
+    }
+
+    fn has(&self, at: Instruction<'m>) -> bool {
+        self.all.contains(&at)
+    }
+}
+
+/// The instructions of a block from one on.
+fn code_from(start: Instruction<'_>) -> Vec<Instruction<'_>> {
+    let code = start.block().instructions();
+    let at = code.iter().position(|one| *one == start);
+    code[at.expect("it stands in its block")..].to_vec()
+}
+
+fn next_of(at: Instruction<'_>) -> Instruction<'_> {
+    code_from(at)[1]
+}
+
+/// Where the loop ends that a call begins: all ways from there lead to the call that ends it.
+fn end_of<'m>(site: Call<'m>) -> Result<Instruction<'m>, Why> {
+    let begins = runtime::function(site).expect("it is one");
+    let mut found = None;
+    let mut seen = HashSet::new();
+    let mut rest = vec![next_of(site.instruction())];
+    while let Some(start) = rest.pop() {
+        let mut is_over = false;
+        for at in code_from(start) {
+            let ends = at
+                .as_call()
+                .and_then(runtime::function)
+                .is_some_and(|one| one.ends(begins));
+            if ends {
+                if found.is_some_and(|known| known != at) {
+                    return why(Some(at), NOT_CLOSED);
+                }
+                found = Some(at);
+                is_over = true;
+                break;
+            }
+        }
+        if is_over {
+            continue;
+        }
+        for next in start.block().successors() {
+            if seen.insert(next) {
+                rest.push(next.instructions()[0]);
+            }
+        }
+    }
+    match found {
+        Some(end) => Ok(end),
+        None => why(Some(site.instruction()), NOT_CLOSED),
+    }
+}
+
+/// What stands behind a loop and what is combined and kept of its iterations.
+fn behind_all<'m>(site: Call<'m>, end: Instruction<'m>) -> Instruction<'m> {
+    let last = runtime::argument(site, "last").or_else(|| {
+        // That of a loop whose shares are dealt out is told with them.
+        let code = site.instruction().function().instructions().into_iter();
+        let mut calls = code.filter_map(|one| one.as_call());
+        calls.find_map(|call| {
+            let is_share = effects(call).has(Effects::SHARES)
+                && !runtime::function(call).is_some_and(|one| one.begins_share());
+            let last = runtime::argument(call, "last").filter(|_| is_share)?;
+            code_reaches(site.instruction(), call.instruction(), end).then_some(last)
+        })
+    });
+    let mut behind = next_of(end);
+    let mut at = behind;
+    loop {
+        let mut next = None;
+        if let Some(call) = at.as_call() {
+            let combines = effects(call).has(Effects::REDUCES) && !is_end_of_reduction(call);
+            let switch = at.instruction_users().into_iter();
+            let mut switch = switch.filter(|one| one.opcode() == Opcode::LLVMSwitch);
+            match switch.next() {
+                Some(switch) if combines => {
+                    let (_, others) = switch.cases();
+                    next = others.instructions().first().copied();
+                }
+                _ if is_harmless(at) || range::tells_only(call) => {}
+                _ => break,
+            }
+        } else if at.opcode() == Opcode::LLVMLoad && last == Some(at.operand(0)) {
+            next = not_last(at);
+            if next.is_none() {
+                break;
+            }
+        } else if at.opcode() == Opcode::LLVMBr && at.branch_condition().is_none() {
+            // Only to what nothing else comes to.
+            let to = at.block().successors()[0];
+            if to.predecessors().len() > 1 {
+                break;
+            }
+            at = to.instructions()[0];
+            continue;
+        } else if at.may_write() && at.opcode() != Opcode::LLVMStore
+            || Some(at) == at.block().terminator()
+        {
+            break;
+        }
+        match next {
+            Some(next) => (at, behind) = (next, next),
+            None => at = next_of(at),
+        }
+    }
+    behind
+}
+
+fn is_end_of_reduction(call: Call<'_>) -> bool {
+    call.callee_name().starts_with("__kmpc_end_reduce")
+}
+
+/// Whether control comes from one instruction to another one, and not by a third one.
+fn code_reaches<'m>(from: Instruction<'m>, to: Instruction<'m>, not: Instruction<'m>) -> bool {
+    let mut seen = HashSet::new();
+    let mut rest = vec![next_of(from)];
+    while let Some(start) = rest.pop() {
+        let mut goes_on = true;
+        for at in code_from(start) {
+            if at == to {
+                return true;
+            }
+            if at == not {
+                goes_on = false;
+                break;
+            }
+        }
+        if goes_on {
+            let next = start.block().successors().into_iter();
+            let next = next.filter(|one| seen.insert(*one));
+            rest.extend(next.map(|one| one.instructions()[0]));
+        }
+    }
+    false
+}
+
+/// Where a thread goes on that does not have the last iteration, as it finds by this load.
+fn not_last<'m>(load: Instruction<'m>) -> Option<Instruction<'m>> {
+    let [asked] = load.instruction_users()[..] else {
+        return None;
+    };
+    let [branch] = asked.instruction_users()[..] else {
+        return None;
+    };
+    if branch.branch_condition() != Some(*asked) {
+        return None;
+    }
+    let [yes, no] = branch.block().successors()[..] else {
+        return None;
+    };
+    let goes = match asked.comparison()? {
+        _ if asked.operand(1).as_constant_int() != Some(0) => return None,
+        Comparison::Integer(IntPredicate::LLVMIntEQ) => yes,
+        Comparison::Integer(IntPredicate::LLVMIntNE) => no,
+        _ => return None,
+    };
+    goes.first_insertion_point()
+}
+
+/// What is done with a stack variable.
+struct Used<'m> {
+    variable: Instruction<'m>,
+    reads: HashSet<Instruction<'m>>,
+    writes: HashSet<Instruction<'m>>,
+    /// Behind these nothing is left of what it was.
+    renewed: HashSet<Instruction<'m>>,
+}
+
+impl<'m> Used<'m> {
+    fn of(module: &'m Module, variable: Instruction<'m>) -> Self {
+        let mut one = Self {
+            variable,
+            reads: HashSet::new(),
+            writes: HashSet::new(),
+            renewed: HashSet::new(),
+        };
+        for (at, does) in variables::uses(variable) {
+            if does != Does::Write {
+                one.reads.insert(at);
+            }
+            if does != Does::Read {
+                one.writes.insert(at);
+            }
+        }
+        let size = match variable.operand(0).as_constant_int() {
+            Some(1) => variable.allocated_type().map(|ty| module.size_of(ty)),
+            _ => None,
+        };
+        for at in variable.instruction_users() {
+            let is_whole = |bytes: u64| size.is_some_and(|size| bytes >= size);
+            let renews = match at.opcode() {
+                Opcode::LLVMStore => {
+                    at.operand(1) == *variable && is_whole(module.store_size_of(at.operand(0).ty()))
+                }
+                _ => at.as_call().is_some_and(|call| {
+                    let name = call.callee_name();
+                    let bytes = call.argument(2).and_then(Value::as_constant_int);
+                    name.starts_with("llvm.lifetime.start")
+                        || name.starts_with("llvm.mem")
+                            && call.arguments()[0] == *variable
+                            && bytes.is_some_and(|bytes| is_whole(bytes as u64))
+                }),
+            };
+            if renews {
+                one.renewed.insert(at);
+            }
+        }
+        one
+    }
+
+    /// What may read behind a place what is left there.
+    fn read_behind(&self, behind: Instruction<'m>) -> Option<Instruction<'m>> {
+        let mut seen = HashSet::new();
+        let mut rest = vec![behind];
+        while let Some(start) = rest.pop() {
+            let mut goes_on = true;
+            for at in code_from(start) {
+                // A copy within it reads first.
+                if self.reads.contains(&at) {
+                    return Some(at);
+                }
+                if self.renewed.contains(&at) {
+                    goes_on = false;
+                    break;
+                }
+            }
+            if goes_on {
+                let next = start.block().successors().into_iter();
+                let next = next.filter(|one| seen.insert(*one));
+                rest.extend(next.map(|one| one.instructions()[0]));
+            }
+        }
+        None
+    }
+}
+
+/// What stands in front of a loop and belongs to it: from there on nothing is done but to prepare what its threads have for
+/// themselves.
+fn find<'m>(
+    module: &'m Module,
+    site: Call<'m>,
+    end: Instruction<'m>,
+) -> Result<(Piece<'m>, Vec<Used<'m>>), Why> {
+    let behind = behind_all(site, end);
+    let at = site.instruction();
+    let code = at.block().instructions();
+    let position = code.iter().position(|one| *one == at);
+    let front = &code[..position.expect("it stands in its block")];
+    let prepares = |one: &&Instruction<'m>| {
+        let is_own = |to: Value<'m>| to.underlying_object().as_op(Opcode::LLVMAlloca).is_some();
+        let writes = range::written(**one);
+        match one.opcode() {
+            Opcode::LLVMPHI | Opcode::LLVMAlloca => false,
+            _ if is_harmless(**one) || one.as_call().is_some_and(range::tells_only) => true,
+            _ if one.is_volatile() || one.is_atomic_access() => false,
+            _ => match writes {
+                Some(to) => is_own(to),
+                None => !one.may_write() && (one.as_call().is_none() || one.only_computes()),
+            },
+        }
+    };
+    let count = front.iter().rev().take_while(prepares).count();
+    let mut from = front.len() - count;
+    'all: loop {
+        let first = front.get(from).copied().unwrap_or(at);
+        let piece = Piece::of(first, behind)?;
+        let mut used: Vec<Used<'m>> = Vec::new();
+        for one in &piece.all {
+            for operand in one.operands() {
+                let object = operand
+                    .ty()
+                    .is_pointer()
+                    .then(|| operand.underlying_object());
+                let Some(variable) = object.and_then(|one| one.as_op(Opcode::LLVMAlloca)) else {
+                    continue;
+                };
+                if piece.has(variable) || used.iter().any(|known| known.variable == variable) {
+                    continue;
+                }
+                used.push(Used::of(module, variable));
+            }
+        }
+        for (number, one) in front.iter().enumerate().skip(from) {
+            let is_used_behind = || {
+                let users = one.instruction_users();
+                users.iter().any(|user| !piece.has(*user))
+            };
+            let to = range::written(*one).map(Value::underlying_object);
+            let is_left = || {
+                let variable = used.iter().find(|known| Some(*known.variable) == to);
+                variable.is_some_and(|known| known.read_behind(behind).is_some())
+            };
+            if is_used_behind() || is_left() {
+                from = number + 1;
+                continue 'all;
+            }
+        }
+        return Ok((piece, used));
+    }
+}
+
+/// Makes a loop a region of its own, in the place of which the team of one begins that. Its body's name is returned.
+fn cut_out<'m>(
+    module: &'m Module,
+    region: &Region<'m>,
+    team: Function<'m>,
+    site: Call<'m>,
+) -> Result<String, Why> {
+    let end = end_of(site)?;
+    let (piece, used) = find(module, site, end)?;
+    let Piece { first, behind, .. } = piece;
+    let front = |value: Value<'m>| {
+        let at = value.as_instruction();
+        at.is_some_and(|one| !piece.has(one))
+    };
+    // What it leaves, and what it finds.
+    let mut found = Vec::new();
+    for one in &piece.all {
+        let users = one.instruction_users();
+        if let Some(user) = users.iter().find(|user| !piece.has(**user)) {
+            let told = "a thread keeps for itself what its iterations leave";
+            return why(Some(*user), told);
+        }
+        for operand in one.operands() {
+            if front(operand)
+                && operand.as_op(Opcode::LLVMAlloca).is_none()
+                && !found.contains(&operand)
+            {
+                found.push(operand);
+            }
+        }
+    }
+    // Sorted as they stand: sets have no order.
+    let order = team.instructions();
+    let position = |value: &Value<'m>| order.iter().position(|one| **one == *value);
+    found.sort_by_key(position);
+    let mut own = Vec::new();
+    let mut used: Vec<_> = used.into_iter().collect();
+    used.sort_by_key(|one| position(&*one.variable));
+    for one in used {
+        let is_inside = |all: &HashSet<Instruction<'m>>| all.iter().any(|at| piece.has(*at));
+        if !is_inside(&one.writes) {
+            continue;
+        }
+        let is_list = one.variable.instruction_users().iter().any(|user| {
+            user.as_call()
+                .is_some_and(|call| effects(call).has(Effects::REDUCES))
+        });
+        if let Some(at) = one.read_behind(behind).filter(|_| !is_list) {
+            let told = "a thread keeps for itself what its iterations leave";
+            return why(Some(at), told);
+        }
+        let all = one.reads.iter().chain(&one.writes);
+        let has_value = all.clone().any(|at| !piece.has(*at));
+        let ty = one.variable.allocated_type();
+        let is_single = one.variable.operand(0).as_constant_int() == Some(1);
+        let (Some(ty), true) = (ty, is_single) else {
+            let told = "its threads have arrays of their own whose sizes are computed";
+            return why(Some(first), told);
+        };
+        let leads = found
+            .iter()
+            .any(|value| value.ty().is_pointer() && value.underlying_object() == *one.variable);
+        if leads {
+            return why(
+                Some(first),
+                "what its threads have of their own is reached by pointers",
+            );
+        }
+        own.push((one.variable, ty, has_value));
+    }
+
+    // Its own copies, and numbers in the form in which they are passed.
+    let rest = match behind.block().instructions()[0] == behind {
+        true => behind.block(),
+        false => behind.split_before(),
+    };
+    let start = first.split_before();
+    let [before] = start.predecessors()[..] else {
+        unreachable!("it was split");
+    };
+    let before = before.terminator().expect("a complete block");
+    let outside = Builder::before(module, before);
+    let inside = Builder::before(module, first);
+    let parameters = team.parameters();
+    let replace = |old: Value<'m>, new: Value<'m>| {
+        for one in &piece.all {
+            for (at, operand) in one.operands().into_iter().enumerate() {
+                if operand == old {
+                    one.set_operand(at, new);
+                }
+            }
+        }
+    };
+    // So these two are its first parameters.
+    let thread = inside.load(module.int(32), parameters[0]);
+    inside.load(module.int(32), parameters[1]);
+    for (variable, ty, has_value) in own {
+        let align = variable.stack_alignment();
+        let copy = inside.alloca(ty, align);
+        replace(*variable, copy);
+        if has_value {
+            inside.copy_as_it_is(copy, *variable, module.size_of(ty) as i64, align);
+        }
+    }
+    for value in found {
+        let ty = value.ty();
+        if value.as_instruction().is_some_and(is_thread_number) {
+            replace(value, thread);
+        } else if !ty.is_pointer() && ty != module.int(64) {
+            let bits = match ty.is_floating() {
+                true => Some(module.size_of(ty) as u32 * 8),
+                false => ty.bits(),
+            };
+            let Some(bits) = bits.filter(|bits| *bits <= 64) else {
+                return why(Some(first), "its loop gets a value that cannot be passed");
+            };
+            let number = match ty.is_floating() {
+                true => outside.cast(Opcode::LLVMBitCast, value, module.int(bits)),
+                false => value,
+            };
+            let passed = match bits == 64 {
+                true => number,
+                false => outside.cast(Opcode::LLVMZExt, number, module.int(64)),
+            };
+            let number = match bits == 64 {
+                true => passed,
+                false => inside.cast(Opcode::LLVMTrunc, passed, module.int(bits)),
+            };
+            let own = match ty.is_floating() {
+                true => inside.cast(Opcode::LLVMBitCast, number, ty),
+                false => number,
+            };
+            replace(value, own);
+        }
+    }
+    let mut blocks = vec![start];
+    let mut at = 0;
+    while at < blocks.len() {
+        for next in blocks[at].successors() {
+            if next != rest && !blocks.contains(&next) {
+                blocks.push(next);
+            }
+        }
+        at += 1;
+    }
+    let Some(body) = Block::extract(&blocks, "loop") else {
+        return why(Some(first), "LLVM cannot make a function of its loop");
+    };
+    let call = body.users().first().and_then(|user| user.as_call());
+    let call = call.expect("it is called once");
+    let arguments = call.arguments();
+    let leading = &parameters[..Region::LEADING];
+    let is_passed = |one: &Value<'m>| one.ty().is_pointer() || one.ty() == module.int(64);
+    if arguments.get(..Region::LEADING) != Some(leading)
+        || !arguments.iter().all(is_passed)
+        || arguments[Region::LEADING..]
+            .iter()
+            .any(|one| leading.contains(one))
+        || !call.instruction().ty().is_void()
+    {
+        return why(Some(first), "LLVM makes something else of its loop");
+    }
+    for (index, one) in arguments.iter().enumerate().skip(Region::LEADING) {
+        let variable = one.as_op(Opcode::LLVMAlloca);
+        let variable = variable.filter(|one| one.operand(0).as_constant_int() == Some(1));
+        let bytes = match variable.and_then(|one| one.allocated_type()) {
+            Some(ty) => module.size_of(ty),
+            None => one.dereferenceable_bytes(),
+        };
+        if bytes > 0 {
+            body.set_dereferenceable(module, index, bytes);
+        }
+    }
+    let captures = &arguments[Region::LEADING..];
+    let builder = Builder::before(module, call.instruction());
+    builder.stand_at(site_line(&body, call));
+    let source = region.site.arguments()[0];
+    let count = module.const_i32(captures.len() as i32);
+    let passed = [source, count, *body];
+    let passed: Vec<_> = passed.into_iter().chain(captures.iter().copied()).collect();
+    builder.call(
+        declare_openmp(module, &openmp::f::__kmpc_fork_call),
+        &passed,
+    );
+    call.instruction().erase();
+    Ok(body.name())
+}
+
+/// Puts what a team of one does in front of the call that begins a region.
+fn put_in_front<'m>(
+    module: &'m Module,
+    region: &Region<'m>,
+    team: Function<'m>,
+    first: &str,
+) -> Result<(), Why> {
+    let site = region.site;
+    let at = site.instruction();
+    let function = at.function();
+    let asks = module.add_function(
+        &format!("{ASKS}{first}"),
+        module.function_type(module.int(32), &[]),
+        Linkage::LLVMExternalLinkage,
+    );
+    let [front, threads, behind] = range::around(site);
+    front.terminator().expect("a complete block").erase();
+    let builder = Builder::at_end_like(module, front, at);
+    let runs = builder.call(asks, &[]);
+    let mut all = builder.compare(runs, module.const_i32(0), true);
+    if let Some(condition) = region.condition {
+        all = builder.and(all, builder.compare(condition, condition.ty().zero(), true));
+    }
+    all = builder.and(all, range::is_alone_now(&builder));
+    let alone = function.append_block(module);
+    builder.go_if(all, alone, threads);
+    let builder = Builder::at_end_like(module, alone, at);
+    let entry = Builder::at_entry(module, function);
+    let [number, bound] = [(); 2].map(|()| entry.alloca(module.int(32), 4));
+    let source = site.arguments()[0];
+    let thread = builder.call(
+        declare_openmp(module, &f::okl_mpi_kmpc_global_thread_num),
+        &[source],
+    );
+    let begins = declare_openmp(module, &f::okl_mpi_kmpc_serialized_parallel);
+    let ends = declare_openmp(module, &f::okl_mpi_kmpc_end_serialized_parallel);
+    builder.call(begins, &[source, thread]);
+    builder.store(thread, number);
+    builder.store(module.const_i32(0), bound);
+    let captures = region.captures.iter().map(|one| one.value);
+    let passed: Vec<_> = [number, bound].into_iter().chain(captures).collect();
+    let runs = builder.call(team, &passed).as_call().expect("a call");
+    builder.call(ends, &[source, thread]);
+    builder.go(behind);
+    if !runs.inline() {
+        return why(None, "LLVM cannot make a part of its function of it");
+    }
+    team.erase();
+    Ok(())
+}
+
+/// The first line of a loop, in front of which nothing of it is.
+fn site_line<'m>(body: &Function<'m>, call: Call<'m>) -> Instruction<'m> {
+    let calls = body.instructions().into_iter();
+    let mut calls = calls.filter(|one| one.as_call().is_some_and(|call| shares(call)));
+    calls.next().unwrap_or(call.instruction())
+}
+
+/// Whether a value is the number of a thread.
+fn is_thread_number(one: Instruction<'_>) -> bool {
+    if one
+        .as_call()
+        .is_some_and(|call| call.callee_name() == "__kmpc_global_thread_num")
+    {
+        return true;
+    }
+    one.opcode() == Opcode::LLVMLoad && one.operand(0).as_parameter().is_some_and(|(_, at)| at == 0)
+}
+
+/// Has what asks whether kernels run there ask the run time: of these kernels, by the names of their regions' bodies.
+pub fn finish<'m>(module: &'m Module, kernels: &[(String, Global<'m>)], has_cpu: bool) {
+    for function in module.functions() {
+        let name = function.name();
+        let Some(name) = name.strip_prefix(ASKS) else {
+            continue;
+        };
+        let kernel = kernels.iter().find(|(known, _)| known == name);
+        for user in function.users() {
+            let at = user.as_instruction().expect("a call");
+            let answer = match kernel {
+                Some((_, record)) => {
+                    let builder = Builder::before(module, at);
+                    let may = module.const_i32(i32::from(has_cpu));
+                    let asks = declare(module, &okl_abi::gpu::f::okl_gpu_runs_v2);
+                    builder.call(asks, &[**record, may])
+                }
+                None => module.const_i32(0),
+            };
+            user.replace_all_uses_with(answer);
+            at.erase();
+        }
+        function.erase();
+    }
+}
