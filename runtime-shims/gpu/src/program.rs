@@ -248,7 +248,7 @@ impl State {
 
 /// Whether the user says on what kernels are to run.
 fn is_asked() -> bool {
-    settings::said(own_environment, "OKL_BACKEND").is_some()
+    job_settings::said(own_environment, "OKL_BACKEND").is_some()
 }
 
 fn warn_once(message: &str) {
