@@ -73,3 +73,28 @@ pub fn word(device: &Device) -> Result<Address, Problem> {
     unsafe { device.upload(address, zero.as_ptr(), WORD) }?;
     Ok(address)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grid_is_launched_in_parts_where_a_kernel_is_told_its_first_block() {
+        let given = |is_in_parts| Given {
+            shared: 0,
+            is_in_parts,
+            prints: false,
+            items: None,
+        };
+        let most = [100, 10, 4];
+        let whole = given([false; 3]).parts([500, 25, 5], most);
+        assert_eq!(whole, [[[0, 0, 0], [500, 25, 5]]]);
+        let parts = given([false, true, true]).parts([500, 25, 5], most);
+        assert_eq!(parts.len(), 6);
+        assert_eq!(parts[0], [[0, 0, 0], [500, 10, 4]]);
+        assert_eq!(parts[2], [[0, 20, 0], [500, 5, 4]]);
+        assert_eq!(parts[5], [[0, 20, 4], [500, 5, 1]]);
+        let blocks = |part: &Part| part[1].iter().product::<u32>();
+        assert_eq!(parts.iter().map(blocks).sum::<u32>(), 500 * 25 * 5);
+    }
+}
