@@ -451,7 +451,10 @@ mod tests {
         );
         assert_eq!(error("--okl-target=cuda,gpu"), error("--okl-target=gpu"));
         assert_eq!(
-            read("--okl-target=mpi+cuda,cpu a.c").wishes.target.as_deref(),
+            read("--okl-target=mpi+cuda,cpu a.c")
+                .wishes
+                .target
+                .as_deref(),
             Some("mpi+cuda,cpu")
         );
         assert_eq!(

@@ -30,7 +30,8 @@ pub(crate) fn is_plain() -> bool {
 fn decision() -> &'static Result<bool, String> {
     static DECISION: OnceLock<Result<bool, String>> = OnceLock::new();
     // SAFETY: looks a function up.
-    let has_devices = || unsafe { Opened::PROGRAM.symbol::<*mut c_void>(c"okl_gpu_launch_v2") }.is_ok();
+    let has_devices =
+        || unsafe { Opened::PROGRAM.symbol::<*mut c_void>(c"okl_gpu_launch_v2") }.is_ok();
     DECISION.get_or_init(|| decide(own_environment, has_devices))
 }
 

@@ -12,9 +12,9 @@ use std::{
 use okl_abi::ConstructorEntry;
 
 use crate::{
-    api, api::Icv, build_id, cell::ProgramCell, console, control_area, devices, exchange, fault, files,
-    foreign_regions, interpose, interpose::mapping, interpose::variables, kernel, layout, loops,
-    memory, memory::Memory, memory::Peer, mpi_job, mpi_job::Nodes, names, observe, process,
+    api, api::Icv, build_id, cell::ProgramCell, console, control_area, devices, exchange, fault,
+    files, foreign_regions, interpose, interpose::mapping, interpose::variables, kernel, layout,
+    loops, memory, memory::Memory, memory::Peer, mpi_job, mpi_job::Nodes, names, observe, process,
     program, program_graph, program_stacks, region, report, service::Remote, settings,
     settings::Settings, settings::settings, stack, stats, stream_format, sync, tasks, team,
     thread_privates, threads, turns, view::View, waiting,
