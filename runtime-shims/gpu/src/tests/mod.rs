@@ -2,6 +2,7 @@
 
 mod fake;
 mod messages;
+mod on_copies;
 mod process;
 
 use std::cell::Cell;

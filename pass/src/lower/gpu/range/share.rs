@@ -6,6 +6,8 @@
 //! and barriers met by the region's own code. The kernel runs all of the region for each of its work items, of which nothing
 //! is seen but the loop; so a region that comes to its loop twice stays with its threads.
 
+use std::collections::HashSet;
+
 use okl_abi::gpu::f;
 use okl_abi::{Effects, LoopSchedule, ScheduleKind};
 
@@ -116,15 +118,28 @@ fn with_operands(end: Instruction<'_>) -> Instruction<'_> {
     first
 }
 
-/// Whether nothing that is computed from one instruction on is used from another one on.
+/// Whether nothing that is computed from one instruction on, which control comes to once, is used from another one on.
 fn is_left_out(from: Instruction<'_>, end: Instruction<'_>) -> bool {
-    let code = from.function().instructions().into_iter();
-    let mut between = code.filter(|one| comes_to(from, *one) && comes_to(*one, end));
-    between.all(|one| {
-        let users = one.instruction_users();
-        let is_behind = |user: Instruction<'_>| user == end || comes_to(end, user);
-        !users.into_iter().any(is_behind)
-    })
+    let behind = behind(end);
+    let is_behind = |one: &Instruction<'_>| *one == end || behind.contains(one);
+    let between = self::behind(from).into_iter();
+    let mut between = between.filter(|one| !is_behind(one));
+    between.all(|one| !one.instruction_users().iter().any(is_behind))
+}
+
+/// All instructions that control may come to from one on.
+fn behind<'m>(from: Instruction<'m>) -> HashSet<Instruction<'m>> {
+    let own = from.block().instructions().into_iter();
+    let mut all: HashSet<_> = own.skip_while(|one| *one != from).skip(1).collect();
+    let mut seen = HashSet::new();
+    let mut rest = from.block().successors();
+    while let Some(block) = rest.pop() {
+        if seen.insert(block) {
+            all.extend(block.instructions());
+            rest.extend(block.successors());
+        }
+    }
+    all
 }
 
 /// Has regions whose threads run a function that nothing else runs have its code, as where they are compiled for a debugger:

@@ -1,0 +1,98 @@
+//! Kernels that run on copies of memory that others keep.
+
+use std::ops::Range;
+
+use super::{arena, numbers, offload, values, with_twice};
+use crate::described::Described;
+use crate::mirrors::Moved;
+use crate::offload::{Copied, Copies, Offload};
+
+/// A range of memory with numbers in it, which nobody looks for there.
+fn copied(start: usize, numbers: &[f64], writes: bool) -> Copied {
+    let contents: Vec<u8> = numbers.iter().flat_map(|one| one.to_ne_bytes()).collect();
+    Copied {
+        range: start..start + contents.len(),
+        writes,
+        contents,
+        after: Vec::new(),
+    }
+}
+
+/// Doubles so many numbers of a copy into the other one, from a place on; what that has then, and what moved.
+fn launch(
+    offload: &mut Offload,
+    twice: &Described,
+    [from, to]: [Copied; 2],
+    places: [usize; 2],
+    count: u64,
+) -> (Vec<f64>, Moved) {
+    let before = match twice.number.load(std::sync::atomic::Ordering::Relaxed) {
+        0 => Moved::default(),
+        _ => offload.cost(0).moved,
+    };
+    let objects = vec![(1, from.range.start), (2, to.range.start)];
+    let values = values(twice, &[count, places[0] as u64, places[1] as u64]);
+    let copies = Copies {
+        all: vec![from, to],
+        objects,
+    };
+    // SAFETY: as many arguments as parameters.
+    let launched = unsafe { offload.launch_on_copies(twice, [[1; 3], [32, 1, 1]], values, copies) };
+    let (all, _) = launched.unwrap();
+    let after = all[1].after.chunks_exact(8);
+    let after = after.map(|one| f64::from_ne_bytes(one.try_into().unwrap()));
+    let moved = offload.cost(0).moved;
+    let moved = Moved {
+        up: moved.up - before.up,
+        down: moved.down - before.down,
+    };
+    (after.collect(), moved)
+}
+
+const FROM: Range<usize> = 0x1_0008..0x1_0008 + 8000;
+const TO: Range<usize> = 0x2_0010..0x2_0010 + 8000;
+
+#[test]
+fn what_is_the_same_as_on_the_device_stays_there() {
+    let twice = with_twice();
+    let mut offload = offload(arena());
+    let mut own = numbers(1000);
+    let run = |offload: &mut Offload, own: &[f64], to: &[f64]| {
+        let copies = [copied(FROM.start, own, false), copied(TO.start, to, true)];
+        launch(offload, &twice, copies, [FROM.start, TO.start + 80], 900)
+    };
+    let (left, moved) = run(&mut offload, &own, &[0.0; 1000]);
+    assert_eq!((left[9], left[10], left[909]), (0.0, 0.0, 1798.0));
+    assert_eq!((left[910], moved.up, moved.down), (0.0, 16000, 8000));
+    // As the kernel has left it.
+    let (left, moved) = run(&mut offload, &own, &left);
+    assert_eq!((left[909], moved.up, moved.down), (1798.0, 0, 8000));
+    // One number is another one, and one of the last ones.
+    (own[300], own[999]) = (-1.0, 5.0);
+    let (left, moved) = run(&mut offload, &own, &left);
+    assert_eq!((left[310], left[909]), (-2.0, 1798.0));
+    assert_eq!(moved.up, 1024 + (8000 - 7 * 1024));
+}
+
+#[test]
+fn memory_that_is_used_otherwise_is_brought_again() {
+    let twice = with_twice();
+    let mut offload = offload(arena());
+    let own = numbers(1000);
+    let copies = || {
+        [
+            copied(FROM.start, &own, false),
+            copied(TO.start, &own, true),
+        ]
+    };
+    launch(&mut offload, &twice, copies(), [FROM.start, TO.start], 10);
+    let [_, to] = copies();
+    let shorter = copied(FROM.start + 800, &own[..50], false);
+    // In front of its object, as arrays that count from 1.
+    let places = [FROM.start + 792, TO.start];
+    let objects = [shorter, to];
+    let (left, moved) = launch(&mut offload, &twice, objects, places, 0);
+    assert_eq!((left[1], moved.up), (1.0, 400 + 1024));
+    let (_, moved) = launch(&mut offload, &twice, copies(), [FROM.start, TO.start], 10);
+    assert_eq!(moved.up, 8000);
+}
