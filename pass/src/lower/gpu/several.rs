@@ -85,7 +85,7 @@ fn try_out(probe: &Module, body: &str, target: &'static GpuTarget) -> Result<(),
     for name in &names {
         let mut regions = found.regions.iter();
         match regions.find(|one| one.body.name() == *name) {
-            Some(region) => candidates.push(range::Candidate::of(region)?),
+            Some(region) => candidates.push(range::Candidate::of(probe, region, false)?),
             None => return why(None, "its copy is not what it was"),
         }
     }

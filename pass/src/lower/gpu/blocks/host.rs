@@ -20,28 +20,10 @@ pub fn launch<'m>(module: &'m Module, nest: &Nest<'m>, record: Global<'m>, has_c
         .iter()
         .map(|one| copies.counted(module, one))
         .collect();
-    let items: Vec<_> = nest
-        .shape
-        .extents
-        .iter()
-        .map(|extents| {
-            let counts = extents.iter().map(|one| match one {
-                Extent::Constant(count) => module.const_i64(*count),
-                Extent::Computed(counter) => copies.counted(module, counter).count,
-                Extent::Unknown(_) => unreachable!("a number has been chosen"),
-            });
-            counts.collect::<Vec<_>>()
-        })
-        .collect();
+    let items = items(module, nest, &mut copies);
     let builder = copies.builder;
     let [zero, one] = [0, 1].map(|number| module.const_i64(number));
     let more = Comparison::Integer(IntPredicate::LLVMIntSGT);
-    let most = |counts: &Vec<Value<'m>>| {
-        counts.iter().fold(one, |most, &count| {
-            builder.select(builder.ask(more, count, most), count, most)
-        })
-    };
-    let items: Vec<_> = items.iter().map(most).collect();
     let is_some = counted
         .iter()
         .map(|loop_| builder.ask(more, loop_.count, zero));
@@ -87,6 +69,32 @@ pub fn launch<'m>(module: &'m Module, nest: &Nest<'m>, record: Global<'m>, has_c
         }
         false => builder.go(outermost.exit),
     }
+}
+
+/// How many work items a block has in each direction: as many as the loop that has the most of them, and one at least.
+pub(super) fn items<'m>(
+    module: &'m Module,
+    nest: &Nest<'m>,
+    copies: &mut Copies<'m>,
+) -> Vec<Value<'m>> {
+    let extents = nest.shape.extents.iter();
+    let counts = extents.map(|extents| {
+        let counts = extents.iter().map(|one| match one {
+            Extent::Constant(count) => module.const_i64(*count),
+            Extent::Computed(counter) => copies.counted(module, counter).count,
+            Extent::Unknown(_) => unreachable!("a number has been chosen"),
+        });
+        counts.collect::<Vec<_>>()
+    });
+    let counts: Vec<_> = counts.collect();
+    let more = Comparison::Integer(IntPredicate::LLVMIntSGT);
+    let builder = &copies.builder;
+    let most = |counts: Vec<Value<'m>>| {
+        counts.into_iter().fold(module.const_i64(1), |most, count| {
+            builder.select(builder.ask(more, count, most), count, most)
+        })
+    };
+    counts.into_iter().map(most).collect()
 }
 
 /// The address of a copy of what is passed: what the kernel has stays its own for those that optimise it.

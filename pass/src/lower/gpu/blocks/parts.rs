@@ -7,15 +7,12 @@ use std::collections::HashSet;
 
 use okl_abi::gpu::f;
 
+use super::host::items;
 use super::{Nest, Passed};
-use crate::llvm::{
-    Block, Builder, Comparison, Function, Global, IntPredicate, Linkage, Module, Opcode, Type,
-    Value,
-};
+use crate::llvm::{Block, Builder, Function, Global, Linkage, Module, Opcode, Type, Value};
 use crate::lower::cpu::counted::Copies;
 use crate::lower::cpu::threads::Launch;
 use crate::lower::cpu::threads::area::Area;
-use crate::lower::gpu::shape::Extent;
 use crate::lower::runtime_call::declare;
 
 /// Why blocks are not shared by devices of ranks.
@@ -65,26 +62,8 @@ pub fn launch_parts<'m>(
     let counted: Vec<_> = grid.collect();
     let one = module.const_i64(1);
     let long = module.int(64);
-    let items: Vec<_> = nest
-        .shape
-        .extents
-        .iter()
-        .map(|extents| {
-            let counts = extents.iter().map(|one| match one {
-                Extent::Constant(count) => module.const_i64(*count),
-                Extent::Computed(counter) => copies.counted(module, counter).count,
-            });
-            counts.collect::<Vec<_>>()
-        })
-        .collect();
+    let items = items(module, nest, &mut copies);
     let builder = copies.builder;
-    let more = Comparison::Integer(IntPredicate::LLVMIntSGT);
-    let most = |counts: Vec<Value<'m>>| {
-        counts.into_iter().fold(one, |most, count| {
-            builder.select(builder.ask(more, count, most), count, most)
-        })
-    };
-    let items: Vec<_> = items.into_iter().map(most).collect();
     // The direction of the outermost loop is that of the part.
     let mut blocks = [one; 3];
     for (counter, counted) in nest.grid.iter().zip(&counted).skip(1) {
