@@ -20,7 +20,7 @@ pub struct Description<'m> {
     /// What gets the value of the last iteration.
     pub finals: Vec<Object<'m>>,
     /// What goes along with the least or greatest value of an argument.
-    pub along: Vec<Along>,
+    pub along: Box<[Along]>,
     /// What may do more than that, and why: the end of a sentence that begins with "it".
     pub unknown: Option<(Instruction<'m>, String)>,
 }

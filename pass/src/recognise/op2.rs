@@ -230,7 +230,7 @@ impl<'m> Described<'m> {
     }
 
     /// What goes along with the least or greatest value of another argument.
-    fn along(&self) -> Vec<Along> {
+    fn along(&self) -> Box<[Along]> {
         let all = self.arguments.iter().enumerate();
         let all = all.filter_map(|(argument, one)| match one.made {
             Made::Information {
