@@ -270,7 +270,7 @@ impl Device {
     /// # Safety
     /// `from` has so many bytes.
     pub unsafe fn upload(&self, to: Address, from: *const u8, bytes: usize) -> Result<(), Problem> {
-        self.noted(Copied::ToDevice, bytes, || {
+        self.noted(Copied::Up, bytes, || {
             call!(self.driver, upload(to, from.cast(), bytes))
         })
     }
@@ -280,7 +280,7 @@ impl Device {
     /// # Safety
     /// `to` has so many bytes.
     pub unsafe fn download(&self, to: *mut u8, from: Address, bytes: usize) -> Result<(), Problem> {
-        self.noted(Copied::FromDevice, bytes, || {
+        self.noted(Copied::Down, bytes, || {
             call!(self.driver, download(to.cast(), from, bytes, self.stream))?;
             self.wait()
         })
@@ -288,7 +288,7 @@ impl Device {
 
     /// Copies on the device.
     pub fn copy(&self, to: Address, from: Address, bytes: usize) -> Result<(), Problem> {
-        self.noted(Copied::OnDevice, bytes, || {
+        self.noted(Copied::Within, bytes, || {
             call!(self.driver, copy(to, from, bytes, self.stream))
         })
     }
@@ -306,7 +306,7 @@ impl Device {
         self.wait()?;
         let start = now();
         copy()?;
-        if way == Copied::OnDevice {
+        if way == Copied::Within {
             self.wait()?;
         }
         let mut timeline = timeline.borrow_mut();

@@ -29,11 +29,11 @@ pub enum Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Copied {
     /// From the host.
-    ToDevice,
+    Up,
     /// To the host.
-    FromDevice,
+    Down,
     /// Where they are.
-    OnDevice,
+    Within,
 }
 
 struct Kept {
@@ -179,9 +179,9 @@ impl Timeline {
             }
             Event::Copy(way, bytes) => {
                 let name = match way {
-                    Copied::ToDevice => "to device",
-                    Copied::FromDevice => "from device",
-                    Copied::OnDevice => "on device",
+                    Copied::Up => "to device",
+                    Copied::Down => "from device",
+                    Copied::Within => "on device",
                 };
                 (
                     COPIES,
@@ -225,17 +225,9 @@ mod tests {
             place: "k.okl:3".to_owned(),
             sizes: [[2, 1, 1], [64, 1, 1]],
         };
-        timeline.keep(
-            Event::Copy(Copied::ToDevice, 4096),
-            origin + 1000,
-            origin + 3500,
-        );
+        timeline.keep(Event::Copy(Copied::Up, 4096), origin + 1000, origin + 3500);
         timeline.keep(kernel, origin + 4000, origin + 4001);
-        timeline.keep(
-            Event::Copy(Copied::FromDevice, 8),
-            origin + 5000,
-            origin + 5001,
-        );
+        timeline.keep(Event::Copy(Copied::Down, 8), origin + 5000, origin + 5001);
         timeline.write("device");
         let text = std::fs::read_to_string(&path).expect("it is there");
         std::fs::remove_file(&path).expect("it is ours");

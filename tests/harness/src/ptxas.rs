@@ -82,7 +82,8 @@ fn check(test: &Path, tools: &Tools, ptxas: &Path, folder: &Path) -> Result<Outc
         };
         let mut compile = tools.driver("okl-c++");
         compile.arg(format!("--okl-libdevice={}", library.display()));
-        compile.args(["-std=c++17", level, "-w", "-c", "--okl-target=cuda,cpu"]);
+        compile.args(["-std=c++17", level, "-w", "-c", "-fopenmp"]);
+        compile.arg("--okl-target=cuda,cpu");
         compile.arg(test).args(["-o", "kernels.o"]);
         let done = process::run(&mut compile, folder, "", LIMIT)?;
         if done.end != End::Exit(0) {
