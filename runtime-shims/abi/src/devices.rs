@@ -4,8 +4,8 @@
 
 use core::ffi::{c_int, c_void};
 
-/// The function that returns the address of a [`ForDevices`], NUL-terminated.
-pub const NAME: &str = "okl_mpi_for_devices_v1\0";
+/// The function that returns the address of a [`ForDevices`], NUL-terminated. Programs are not linked with it.
+pub const NAME: &str = "__okl_mpi_for_devices_v1\0";
 
 /// What is around an address.
 #[repr(C)]

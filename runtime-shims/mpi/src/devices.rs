@@ -31,7 +31,7 @@ static TABLE: ForDevices = ForDevices {
 
 /// See [`okl_abi::devices`].
 #[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
-extern "C" fn okl_mpi_for_devices_v1() -> *const ForDevices {
+extern "C" fn __okl_mpi_for_devices_v1() -> *const ForDevices {
     &TABLE
 }
 
