@@ -11,6 +11,10 @@
 // RUN:   %okl-c++ -O0 -w --okl-target=cuda,hip,spirv,cpu %S/../okl/$one.okl -o %t && OKL_BACKEND=cpu %t > %t.processor && \
 // RUN:   OKL_BACKEND=spirv OKL_STATS=1 %t > %t.device 2> %t.table && cmp %t.processor %t.device && \
 // RUN:   grep -q "^okl: kernels on pthread" %t.table || exit 1; done
+// RUN: export OPENCL_LAYERS=%t.layer POCL_CACHE_DIR=%t.cache; for one in okl/counted okl/functions lower/gpu/counts lower/gpu/lock lower/gpu/globals; do \
+// RUN:   %okl-c++ -O2 -w --okl-target=spirv,cpu %S/../$one.okl -o %t.more && OKL_BACKEND=cpu %t.more > %t.processor && \
+// RUN:   OKL_BACKEND=spirv OKL_STATS=1 %t.more > %t.device 2> %t.table && cmp %t.processor %t.device && \
+// RUN:   grep -q "^okl: kernels on pthread" %t.table || exit 1; done
 //
 // Without the layer the device takes no SPIR-V, without a driver there is none, and code for others is none for it.
 // RUN: (OKL_BACKEND=spirv %t 2>&1; OCL_ICD_VENDORS=/nowhere OKL_BACKEND=spirv %t 2>&1 || true) | FileCheck %s
