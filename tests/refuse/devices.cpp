@@ -93,6 +93,17 @@ KERNEL void items(int n, float *a) {
     }
 }
 
+// CHECK: {{.*}}:[[# @LINE + 2]]:{{.*}}: error: this cannot run on a device: how many work items a block has is not known in front of all blocks, in more than one direction: say it with @max_inner_dims
+KERNEL void directions(int n, float *a) {
+  for (OUTER int o = 0; o < n; ++o) {
+    EXCLUSIVE float own;
+    for (INNER int j = 0; j < o; ++j)
+      for (INNER int i = 0; i < o; ++i) own = a[o * j + i];
+    for (INNER int j = 0; j < o; ++j)
+      for (INNER int i = 0; i < o; ++i) a[o * j + i] = own + 1;
+  }
+}
+
 KERNEL void between(int n, float *a) {
   for (OUTER int o = 0; o < n; ++o) {
     // CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: error: this cannot run on a device: it does more than compute outside of all @inner loops, where each work item would do it

@@ -94,7 +94,15 @@ impl<'m> Area<'m> {
             if variable.is_some_and(|one| one.instruction_users().iter().any(changes)) {
                 return not("what it counts changes while it runs");
             }
-            if variable.is_none() && is_strict {
+            let of_object = variable.is_none().then(|| field_of(address)).flatten();
+            if let Some(object) = of_object {
+                let changes =
+                    |(user, does): &(Instruction<'m>, Does)| *does != Does::Read && self.has(*user);
+                if uses(object).iter().any(changes) {
+                    return not("what it counts changes while it runs");
+                }
+            }
+            if variable.is_none() && of_object.is_none() && is_strict {
                 return not("what it counts is not in a variable of the kernel");
             }
         }
@@ -272,6 +280,19 @@ impl<'m> Area<'m> {
             Some(size.saturating_mul(u64::try_from(count).unwrap_or(u64::MAX)))
         });
         Ok(bytes.fold(0, u64::saturating_add))
+    }
+}
+
+/// The stack variable that an address is that of a part of, at a constant place.
+fn field_of(address: Value<'_>) -> Option<Instruction<'_>> {
+    let part = address.as_op(Opcode::LLVMGetElementPtr)?;
+    let mut places = part.operands().into_iter().skip(1);
+    let is_constant = places.all(|place| place.as_constant_int().is_some());
+    let object = part.operand(0);
+    match object.as_op(Opcode::LLVMAlloca) {
+        _ if !is_constant => None,
+        Some(variable) => Some(variable),
+        None => field_of(object),
     }
 }
 

@@ -91,6 +91,12 @@ impl<'m> Shape<'m> {
                     .to_string(),
             );
         }
+        if most == AT_MOST && grows.len() > 1 {
+            return Err(
+                "how many work items a block has is not known in front of all blocks, in more than one direction: say it with @max_inner_dims"
+                    .to_string(),
+            );
+        }
         // The smallest of them grows first.
         while let Some(at) = (0..grows.len()).min_by_key(|&at| items[grows[at]]) {
             let mut more = items;
