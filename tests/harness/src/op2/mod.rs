@@ -166,7 +166,7 @@ impl Test<'_> {
         for way in ways_on_a_device(&mut random) {
             self.compare(&plain, &build, &way, &expected)?;
         }
-        match self.opencl.filter(|_| seed % ONE_ON_OPENCL == 0) {
+        match self.opencl.filter(|_| seed.is_multiple_of(ONE_ON_OPENCL)) {
             Some(_) => self.compare_on_opencl(&plain, &mut random, &expected),
             None => Ok(()),
         }
