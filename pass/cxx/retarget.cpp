@@ -3,6 +3,7 @@
 #include "shim.h"
 
 #include "llvm/ADT/SmallString.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/CodeGen/AtomicExpandUtils.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
@@ -17,6 +18,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Scalar/InferAddressSpaces.h"
+#include "llvm/Transforms/Utils/LowerMemIntrinsics.h"
 #include "llvm-c/Core.h"
 #include "llvm-c/TargetMachine.h"
 
@@ -201,6 +203,24 @@ void okl_expand_overflow(LLVMModuleRef M) {
       Value *Pair = Builder.CreateInsertValue(PoisonValue::get(One->getType()), Result, 0);
       One->replaceAllUsesWith(Builder.CreateInsertValue(Pair, Overflows, 1));
     }
+    One->eraseFromParent();
+  }
+}
+
+// Has memory be filled, and moved where it may overlap, by loops.
+void okl_expand_fills(LLVMModuleRef M) {
+  SmallVector<MemIntrinsic *, 16> All;
+  for (Function &F : *unwrap(M))
+    for (BasicBlock &Block : F)
+      for (Instruction &I : Block)
+        if (isa<MemSetInst, MemMoveInst>(&I))
+          All.push_back(cast<MemIntrinsic>(&I));
+  TargetTransformInfo Costs(unwrap(M)->getDataLayout());
+  for (MemIntrinsic *One : All) {
+    if (auto *Fill = dyn_cast<MemSetInst>(One))
+      expandMemSetAsLoop(Fill);
+    else if (!expandMemMoveAsLoop(cast<MemMoveInst>(One), Costs))
+      continue;
     One->eraseFromParent();
   }
 }

@@ -17,6 +17,7 @@ unsafe extern "C" {
     fn okl_infer_spaces(module: LLVMModuleRef, machine: LLVMTargetMachineRef);
     fn okl_expand_atomics(module: LLVMModuleRef);
     fn okl_expand_overflow(module: LLVMModuleRef);
+    fn okl_expand_fills(module: LLVMModuleRef);
     fn okl_scope_atomics(module: LLVMModuleRef, scope: Text, notes: Text);
     fn okl_fence(builder: LLVMBuilderRef, scope: Text, acquires: bool);
     fn okl_say_version(module: LLVMModuleRef, name: Text, major: u32, minor: u32);
@@ -78,6 +79,12 @@ impl OwnModule {
     pub fn expand_overflow(&mut self) {
         // SAFETY: as above.
         unsafe { okl_expand_overflow(self.raw()) }
+    }
+
+    /// Has memory be filled, and moved where it may overlap, by loops.
+    pub fn expand_fills(&mut self) {
+        // SAFETY: as above.
+        unsafe { okl_expand_fills(self.raw()) }
     }
 
     /// Has what is accessed at once be so for all of a scope, and be noted with these names.

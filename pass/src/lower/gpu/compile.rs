@@ -251,6 +251,9 @@ fn optimise(machine: &Machine, device: &mut OwnModule, target: &GpuTarget, by: &
     if !target.has_overflow {
         device.expand_overflow();
     }
+    if !target.has_fills {
+        device.expand_fills();
+    }
     if target.function_convention != 0 {
         device.call_by(target.function_convention, target.convention);
     }

@@ -57,6 +57,8 @@ pub struct GpuTarget {
     pub integers: &'static [u32],
     /// Whether operations tell of an overflow.
     pub has_overflow: bool,
+    /// Whether it fills memory. Else there are loops: what LLVM calls for that is not what all that read it know.
+    pub has_fills: bool,
     /// Intrinsics that it has no code for, and others have.
     pub lacks: &'static [&'static str],
     /// What names of those intrinsics begin with that its library uses.
@@ -178,6 +180,7 @@ pub static CUDA: GpuTarget = GpuTarget {
     },
     integers: &[],
     has_overflow: true,
+    has_fills: true,
     lacks: &[],
     has: &["llvm.nvvm."],
     flag: None,
@@ -258,6 +261,7 @@ const fn amd(processor: &'static str) -> GpuTarget {
         },
         integers: &[],
         has_overflow: true,
+        has_fills: true,
         lacks: &[],
         has: &[
             "llvm.amdgcn.",
@@ -319,6 +323,7 @@ pub static SPIRV: GpuTarget = GpuTarget {
     integers: &[1, 8, 16, 32, 64],
     // Of SPIR-V; but not all that read it know the instructions.
     has_overflow: false,
+    has_fills: false,
     lacks: &[
         "llvm.bitreverse",
         "llvm.maximumnum",

@@ -160,7 +160,7 @@ fn test(
         starts.push(emulated);
     }
     let mut targets = "--okl-target=cuda,cpu";
-    if let Some(opencl) = opencl.filter(|_| on_opencl || seed % ONE_ON_OPENCL == 0) {
+    if let Some(opencl) = opencl.filter(|_| on_opencl || seed.is_multiple_of(ONE_ON_OPENCL)) {
         let mut start = device("spirv");
         opencl.serves(&mut start);
         starts.push(start);

@@ -195,7 +195,7 @@ impl Test<'_> {
         for way in ways_on_a_device(&mut random) {
             self.compare(&plain, &build, &way, &expected)?;
         }
-        let is_one = self.runs == Runs::Everywhere && seed % ONE_ON_OPENCL == 0;
+        let is_one = self.runs == Runs::Everywhere && seed.is_multiple_of(ONE_ON_OPENCL);
         match self.opencl.filter(|_| is_one) {
             Some(_) => self.compare_on_opencl(&plain, &mut random, &expected),
             None => Ok(()),
