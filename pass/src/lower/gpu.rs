@@ -60,7 +60,7 @@ enum Host<'m> {
     Blocks(Box<blocks::Nest<'m>>),
     /// The run time launches it: what it is passed.
     Sets(Function<'m>, Vec<sets::Passed>),
-    Range(range::Fork<'m>),
+    Range(Box<range::Fork<'m>>),
 }
 
 /// Code for a kind of device.
@@ -230,7 +230,9 @@ pub fn check<'m>(
                 (Candidate::Sets(one), Passed::Sets(passed)) => {
                     Host::Sets(one.one.kernel().expect("it was looked at"), passed)
                 }
-                (Candidate::Range(one), Passed::Range(does)) => Host::Range(one.fork(does)),
+                (Candidate::Range(one), Passed::Range(does)) => {
+                    Host::Range(Box::new(one.fork(does)))
+                }
                 _ => unreachable!("each has its own kernel"),
             },
         });
