@@ -13,14 +13,14 @@ use std::collections::HashSet;
 
 use okl_abi::{Effects, f, openmp};
 
+use super::compile;
 use super::range::{self, Why, why};
 use super::target::GpuTarget;
-use super::compile;
 use crate::analysis::call_graph::{CallGraph, reached};
 use crate::analysis::runtime::{self, effects};
 use crate::analysis::variables::{self, Does, is_harmless};
 use crate::analysis::waiting;
-use crate::ir::{Region, Team};
+use crate::ir::{Part, Region, Step, Team};
 use crate::llvm::{
     Block, Builder, Call, Comparison, Function, Global, Instruction, IntPredicate, Linkage,
     Machine, Module, Opcode, Passes, Silence, Value,
@@ -69,12 +69,19 @@ pub fn prepare<'m>(
     (!good.is_empty(), whys)
 }
 
-/// Whether a region is looked at here: the threads of it share a loop, and that is not all.
+/// Whether a region is looked at here: its threads share several loops, or one and do more than that.
 fn is_one(region: &Region<'_>) -> bool {
+    let is_plain = |step: &Step<'_>| {
+        let is_one = |part: &Part<'_>| matches!(part, Part::One(..));
+        step.unknown.is_none() && !step.parts.iter().any(is_one)
+    };
+    let is_plain = region
+        .straight()
+        .is_some_and(|steps| steps.iter().all(is_plain));
+    let count = region.loops().count();
     region.team == Team::Threads
         && !range::is_done(region)
-        && region.loops().next().is_some()
-        && range::only_loop(region).is_err()
+        && (count > 1 || count == 1 && !is_plain)
 }
 
 /// Cuts a region in a copy of its module, and makes kernels of its loops.
@@ -140,11 +147,13 @@ const MOST_INSTRUCTIONS: usize = 1 << 16;
 fn bring_in(team: Function<'_>) -> Result<(), Why> {
     let has_loop = |call: &Call<'_>| {
         let callee = call.callee_function();
-        callee.filter(|one| !one.is_declaration()).is_some_and(|one| {
-            let reached = reached(one).into_iter();
-            let mut code = reached.flat_map(|one| one.instructions());
-            code.any(|at| at.as_call().is_some_and(shares))
-        })
+        callee
+            .filter(|one| !one.is_declaration())
+            .is_some_and(|one| {
+                let reached = reached(one).into_iter();
+                let mut code = reached.flat_map(|one| one.instructions());
+                code.any(|at| at.as_call().is_some_and(shares))
+            })
     };
     loop {
         let code = team.instructions();
@@ -153,9 +162,14 @@ fn bring_in(team: Function<'_>) -> Result<(), Why> {
             return Ok(());
         };
         let at = call.instruction();
-        let is_known = call.callee_function().is_some_and(|one| !one.is_interposable());
+        let is_known = call
+            .callee_function()
+            .is_some_and(|one| !one.is_interposable());
         if code.len() > MOST_INSTRUCTIONS || !is_known || !call.inline() {
-            return why(Some(at), "it calls a function in which threads share a loop");
+            return why(
+                Some(at),
+                "it calls a function in which threads share a loop",
+            );
         }
     }
 }
@@ -531,7 +545,10 @@ fn find<'m>(
         let mut used: Vec<Used<'m>> = Vec::new();
         for one in &piece.all {
             for operand in one.operands() {
-                let object = operand.ty().is_pointer().then(|| operand.underlying_object());
+                let object = operand
+                    .ty()
+                    .is_pointer()
+                    .then(|| operand.underlying_object());
                 let Some(variable) = object.and_then(|one| one.as_op(Opcode::LLVMAlloca)) else {
                     continue;
                 };
@@ -619,13 +636,16 @@ fn cut_out<'m>(
             let told = "its threads have arrays of their own whose sizes are computed";
             return why(Some(first), told);
         };
-        let leads = found.iter().any(|value| {
-            value.ty().is_pointer() && value.underlying_object() == *one.variable
-        });
+        let leads = found
+            .iter()
+            .any(|value| value.ty().is_pointer() && value.underlying_object() == *one.variable);
         if leads {
-            return why(Some(first), "what its threads have of their own is reached by pointers");
+            return why(
+                Some(first),
+                "what its threads have of their own is reached by pointers",
+            );
         }
-        own.push((one.variable, ty, has_value));
+        own.push((one.variable, ty, has_value && !is_list));
     }
 
     // Its own copies, and numbers in the form in which they are passed.
@@ -658,7 +678,7 @@ fn cut_out<'m>(
         let copy = inside.alloca(ty, align);
         replace(*variable, copy);
         if has_value {
-            inside.copy_as_it_is(copy, *variable, module.size_of(ty) as i64, align);
+            inside.copy_aligned(copy, *variable, module.size_of(ty) as i64, align);
         }
     }
     for value in found {
@@ -712,7 +732,9 @@ fn cut_out<'m>(
     let is_passed = |one: &Value<'m>| one.ty().is_pointer() || one.ty() == module.int(64);
     if arguments.get(..Region::LEADING) != Some(leading)
         || !arguments.iter().all(is_passed)
-        || arguments[Region::LEADING..].iter().any(|one| leading.contains(one))
+        || arguments[Region::LEADING..]
+            .iter()
+            .any(|one| leading.contains(one))
         || !call.instruction().ty().is_void()
     {
         return why(Some(first), "LLVM makes something else of its loop");
@@ -797,11 +819,7 @@ fn put_in_front<'m>(
 /// The first line of a loop, in front of which nothing of it is.
 fn site_line<'m>(body: &Function<'m>, call: Call<'m>) -> Instruction<'m> {
     let calls = body.instructions().into_iter();
-    let mut calls = calls.filter(|one| {
-        one.as_call().is_some_and(|call| {
-            shares(call)
-        })
-    });
+    let mut calls = calls.filter(|one| one.as_call().is_some_and(|call| shares(call)));
     calls.next().unwrap_or(call.instruction())
 }
 
@@ -813,11 +831,7 @@ fn is_thread_number(one: Instruction<'_>) -> bool {
     {
         return true;
     }
-    one.opcode() == Opcode::LLVMLoad
-        && one
-            .operand(0)
-            .as_parameter()
-            .is_some_and(|(_, at)| at == 0)
+    one.opcode() == Opcode::LLVMLoad && one.operand(0).as_parameter().is_some_and(|(_, at)| at == 0)
 }
 
 /// Has what asks whether kernels run there ask the run time: of these kernels, by the names of their regions' bodies.
