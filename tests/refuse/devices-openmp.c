@@ -44,11 +44,12 @@ void critical(void) {
 void several(void) {
 #pragma omp parallel
   {
+    double kept[4] = {0};
 #pragma omp for
-    for (int i = 0; i < n; i++) a[i] = i;
-// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: its threads share several loops
+    for (int i = 0; i < n; i++) kept[i & 3] += i;
 #pragma omp for
-    for (int i = 0; i < n; i++) a[i] += a[n - 1 - i] * 0;
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: a thread keeps for itself what its iterations leave
+    for (int i = 0; i < n; i++) a[i] += kept[i & 3];
   }
 }
 void outside(int *count) {
@@ -92,14 +93,4 @@ void wide(long double *x) {
   for (int i = 0; i < n; i++)
 // CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: it computes with `long double` or `__float128`
     x[i] = i;
-}
-void start(int *count) {
-  int position = 3;
-// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: its threads meet in turns of a loop or under a condition
-#pragma omp parallel for linear(position : 2)
-  for (int i = 0; i < n; i++) {
-    a[i] = position;
-    position += 2;
-  }
-  *count = position;
 }

@@ -15,7 +15,7 @@ mod reduce;
 mod share;
 mod uniform;
 
-pub use checks::{only_loop, tells_only, written};
+pub use checks::{tells_only, written};
 pub use host::{around, is_alone_now, launch};
 pub use share::prepare;
 
@@ -37,7 +37,7 @@ use crate::llvm::{
 };
 use crate::marks::ON_DEVICE;
 use crate::recognise;
-use checks::{check_all, comes_to, outside_is_private};
+use checks::{check_all, comes_to, only_loop, outside_is_private};
 use deal::{deal, is_end};
 use reduce::Combined;
 use share::Share;

@@ -20,10 +20,10 @@ use crate::analysis::call_graph::{CallGraph, reached};
 use crate::analysis::runtime::{self, effects};
 use crate::analysis::variables::{self, Does, is_harmless};
 use crate::analysis::waiting;
-use crate::ir::{Region, Team};
+use crate::ir::{Part, Region, Step, Team};
 use crate::llvm::{
     Block, Builder, Call, Comparison, Function, Global, Instruction, IntPredicate, Linkage,
-    Machine, Module, Opcode, Passes, Silence, Value,
+    Machine, Module, Opcode, OwnModule, Passes, Silence, Value,
 };
 use crate::lower::runtime_call::{declare, declare_openmp};
 use crate::recognise;
@@ -55,26 +55,46 @@ pub fn prepare<'m>(
     {
         let _nobody_is_told = Silence::begin(module);
         let probe = compile::copy(module, &machine);
+        let mut rehearsed = OwnModule::copy_with_lines(module);
         for body in asked {
-            match try_out(&probe, &body, target) {
+            // In the probe nothing unwinds.
+            let tried = try_out(&probe, &body, target);
+            let tried = tried.and_then(|()| {
+                cut(&rehearsed, &body).map(drop).inspect_err(|_| {
+                    rehearsed = OwnModule::copy_with_lines(module);
+                    cut_all(&rehearsed, &good);
+                })
+            });
+            match tried {
                 Ok(()) => good.push(body),
                 Err(told) => whys.push((body, told)),
             }
         }
     }
-    for body in &good {
-        let done = cut(module, body);
-        assert!(done.is_ok(), "the copy could be cut");
-    }
+    cut_all(module, &good);
     (!good.is_empty(), whys)
 }
 
-/// Whether a region is looked at here: the threads of it share a loop, and that is not all.
+/// Cuts regions in a module, as it was possible in a copy.
+fn cut_all(module: &Module, bodies: &[String]) {
+    for body in bodies {
+        assert!(cut(module, body).is_ok(), "the copy could be cut");
+    }
+}
+
+/// Whether a region is looked at here: its threads share several loops, or one and do more than that.
 fn is_one(region: &Region<'_>) -> bool {
+    let is_plain = |step: &Step<'_>| {
+        let is_one = |part: &Part<'_>| matches!(part, Part::One(..));
+        step.unknown.is_none() && !step.parts.iter().any(is_one)
+    };
+    let is_plain = region
+        .straight()
+        .is_some_and(|steps| steps.iter().all(is_plain));
+    let count = region.loops().count();
     region.team == Team::Threads
         && !range::is_done(region)
-        && region.loops().next().is_some()
-        && range::only_loop(region).is_err()
+        && (count > 1 || count == 1 && !is_plain)
 }
 
 /// Cuts a region in a copy of its module, and makes kernels of its loops.
@@ -638,7 +658,7 @@ fn cut_out<'m>(
                 "what its threads have of their own is reached by pointers",
             );
         }
-        own.push((one.variable, ty, has_value));
+        own.push((one.variable, ty, has_value && !is_list));
     }
 
     // Its own copies, and numbers in the form in which they are passed.
@@ -671,7 +691,7 @@ fn cut_out<'m>(
         let copy = inside.alloca(ty, align);
         replace(*variable, copy);
         if has_value {
-            inside.copy_as_it_is(copy, *variable, module.size_of(ty) as i64, align);
+            inside.copy_aligned(copy, *variable, module.size_of(ty) as i64, align);
         }
     }
     for value in found {

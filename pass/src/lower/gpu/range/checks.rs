@@ -11,7 +11,7 @@ use crate::lower::gpu::reach::{self, Variables};
 use okl_abi::Effects;
 
 /// The loop that a region's threads share, where that is all that they do together.
-pub fn only_loop<'r, 'd>(
+pub(super) fn only_loop<'r, 'd>(
     region: &'r Region<'d>,
 ) -> Result<(&'r ParallelLoop<'d>, &'r Spans<'d>), Why> {
     let Some(steps) = region.straight() else {
