@@ -2,9 +2,9 @@
 //!
 //! The compiler has made LLVM's targets known before it loads the plugin.
 
+use std::collections::HashSet;
 use std::ffi::CString;
 
-use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::error::LLVMConsumeError;
 use inkwell::llvm_sys::prelude::{LLVMContextRef, LLVMModuleRef};
@@ -13,10 +13,11 @@ use inkwell::llvm_sys::target_machine::*;
 use inkwell::llvm_sys::transforms::pass_builder::{
     LLVMCreatePassBuilderOptions, LLVMDisposePassBuilderOptions, LLVMRunPasses,
 };
+use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMTypeKind};
 
 use super::attributes::Place;
 use super::shim::Text;
-use super::{Function, Global, Linkage, Module, OwnModule, Type, Value};
+use super::{Function, Global, Instruction, Linkage, Module, Opcode, OwnModule, Type, Value};
 
 unsafe extern "C" {
     fn okl_clone_with_lines(module: LLVMModuleRef) -> LLVMModuleRef;
@@ -88,6 +89,28 @@ impl Machine {
             let layout = LLVMCreateTargetDataLayout(self.0);
             LLVMSetModuleDataLayout(module.raw(), layout);
             LLVMDisposeTargetData(layout);
+        }
+    }
+
+    /// Has atomic accesses that a processor has no instruction for be loops around a compare-and-exchange, as LLVM's back ends
+    /// make them. What such a loop begins with is an atomic read here: others write that memory meanwhile.
+    pub fn expand_atomics(&self, module: &mut OwnModule) {
+        let reads = |module: &OwnModule| {
+            let code = module.functions().into_iter();
+            let code = code.flat_map(|function| function.instructions());
+            let is_plain =
+                |one: &Instruction<'_>| one.opcode() == Opcode::LLVMLoad && !one.is_atomic_access();
+            let reads = code.filter(is_plain);
+            reads.map(|one| one.raw()).collect::<Vec<_>>()
+        };
+        let before: HashSet<_> = reads(module).into_iter().collect();
+        self.run(module, "function(atomic-expand)");
+        for read in reads(module) {
+            if !before.contains(&read) {
+                let order = LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic;
+                // SAFETY: a load of what is compared and exchanged: of such a size, and aligned to it.
+                unsafe { LLVMSetOrdering(read, order) };
+            }
         }
     }
 

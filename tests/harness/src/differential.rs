@@ -482,8 +482,10 @@ impl<'a> Setting<'a> {
             ],
             Build::Okl => {
                 // Where there is nothing for a device it is asked for all the same.
-                let devices = self.launch.target.contains('+').then_some("-lokl_gpu");
-                let libraries = [Some("-lokl_mpi"), devices].into_iter().flatten();
+                let target = self.launch.target.as_str();
+                let ranks = target.starts_with("mpi").then_some("-lokl_mpi");
+                let devices = (target != "mpi").then_some("-lokl_gpu");
+                let libraries = [ranks, devices].into_iter().flatten();
                 let folders = [format!("-L{dir}"), format!("-Wl,-rpath,{dir}")];
                 folders
                     .into_iter()

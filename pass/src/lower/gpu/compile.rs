@@ -166,6 +166,9 @@ pub fn build<H>(
             }
         }
     }
+    if target.is_for_ptxas {
+        machine.expand_atomics(&mut device);
+    }
     let code = machine.compile(&mut device, target.code == Code::Assembly);
     let has_failed = module.has_failed();
     drop(silence);

@@ -192,7 +192,7 @@ mod tests {
             ['f', 'd'].map(|letter| named(name, letter, count))
         });
         let names: Vec<_> = names.flatten().collect();
-        assert_eq!(names.len(), 22);
+        assert_eq!(names.len(), 23);
         let module = OwnModule::parse(&text(names.iter().map(String::as_str)));
         for name in &names {
             let function = module.function(name).expect("it is there");

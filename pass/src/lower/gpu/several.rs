@@ -627,7 +627,7 @@ fn cut_out<'m>(
     found.sort_by_key(position);
     let mut own = Vec::new();
     let mut used: Vec<_> = used.into_iter().collect();
-    used.sort_by_key(|one| position(&*one.variable));
+    used.sort_by_key(|one| position(&one.variable));
     for one in used {
         let is_inside = |all: &HashSet<Instruction<'m>>| all.iter().any(|at| piece.has(*at));
         if !is_inside(&one.writes) {
