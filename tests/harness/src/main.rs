@@ -204,7 +204,8 @@ pub(crate) struct Launch {
     /// Sets a variable for the runs of okl programs; may be repeated.
     #[arg(long, value_name = "NAME=VALUE", value_parser = name_and_value)]
     environment: Vec<(String, String)>,
-    /// Where okl programs are compiled for: `mpi+cuda,cpu` with `OKL_BACKEND=cuda-emulated` has ranks run loops on devices.
+    /// Where okl programs are compiled for: `mpi+cuda,cpu` with `OKL_BACKEND=cuda-emulated` has ranks run loops on devices,
+    /// and `cuda,cpu` with `--ranks=0` programs without ranks.
     #[arg(long, value_name = "TARGETS", default_value = "mpi")]
     target: String,
     /// Only these rank counts; tests that name none run on all of them.
