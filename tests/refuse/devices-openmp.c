@@ -4,6 +4,7 @@
 // RUN: clang-22 -O2 -g -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=cuda,cpu -c %s -o %t.o 2>&1 | grep warning: | FileCheck --match-full-lines --implicit-check-not=warning: %s
 // RUN: not clang-22 -O2 -g -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=cuda,cpu -mllvm -okl-strict -c %s -o %t.o 2>&1 | FileCheck --check-prefix=STRICT %s
 // STRICT: error: this cannot run on a device, so threads run it
+#include <stdlib.h>
 extern double unknown(double);
 extern int omp_get_thread_num(void);
 static _Thread_local int own;
@@ -50,6 +51,46 @@ void several(void) {
 #pragma omp for
 // CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: a thread keeps for itself what its iterations leave
     for (int i = 0; i < n; i++) a[i] += kept[i & 3];
+  }
+}
+void workspace(int m) {
+#pragma omp parallel
+  {
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: each thread may find something of its own in front of the loop
+    double *work = malloc(m * sizeof *work);
+#pragma omp for
+    for (int i = 0; i < n; i++) {
+      for (int j = 0; j < m; j++) work[j] = i + j;
+      a[i] = work[m - 1];
+    }
+#pragma omp for
+    for (int i = 0; i < n; i++) a[i] += i;
+    free(work);
+  }
+}
+void of_threads(long *part) {
+#pragma omp parallel
+  {
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: each thread may find something of its own in front of the loop
+    int thread = omp_get_thread_num();
+#pragma omp for
+    for (int i = 0; i < n; i++) part[thread] += i;
+#pragma omp for
+    for (int i = 0; i < n; i++) a[i] += i;
+  }
+}
+void tickets(long *part) {
+  static int next;
+#pragma omp parallel
+  {
+    int ticket;
+#pragma omp critical
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: each thread may find something of its own in front of the loop
+    ticket = next++;
+#pragma omp for
+    for (int i = 0; i < n; i++) part[ticket] += i;
+#pragma omp for
+    for (int i = 0; i < n; i++) a[i] += i;
   }
 }
 void outside(int *count) {

@@ -88,6 +88,17 @@ enum Passed {
     Halo,
 }
 
+impl Passed {
+    /// Whether the host passes the same for another kind of device. Kernels of blocks have it in the order in which they use
+    /// it, which their code decides.
+    fn agrees(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Blocks(one), Self::Blocks(other)) => one == other,
+            _ => true,
+        }
+    }
+}
+
 /// What may go to devices.
 pub struct Asked<'a, 'm> {
     /// Loops outside regions.
@@ -276,12 +287,12 @@ fn image<'m>(
             Ok((code, built)) => {
                 let mut has_all = true;
                 for (&at, (kernel, passed)) in rest.iter().zip(built) {
-                    let Some((first, _)) = &mut known[at].made else {
+                    let Some((first, first_passed)) = &mut known[at].made else {
                         known[at].made = Some((kernel, passed));
                         continue;
                     };
                     // The host does the same for all of them.
-                    if !first.joins(&kernel) {
+                    if !first.joins(&kernel) || !first_passed.agrees(&passed) {
                         let site = candidates[at].site().instruction();
                         let why = "its kernel gets other values than elsewhere".to_string();
                         known[at].lacks.push((target, site, why));

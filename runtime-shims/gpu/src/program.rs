@@ -351,6 +351,9 @@ extern "C" fn end_on_rank(told: extern "C" fn(*const c_void, usize)) {
                 .replacen('\n', &format!(", rank {rank}\n"), 1);
             told(table.as_ptr().cast(), table.len());
         }
+        if let Some(timeline) = &offload.device.timeline {
+            timeline.borrow().write(&offload.device.name);
+        }
         Ok(())
     })
     .unwrap_or_else(|wrong| fatal(&wrong));

@@ -590,6 +590,77 @@ fn find<'m>(
     }
 }
 
+const NOT_THE_SAME: &str = "each thread may find something of its own in front of the loop";
+
+/// What is the same for all threads of a region, whichever of them finds it out: the one that there is does so for all.
+struct Same {
+    /// Threads may find out something one after the other, so that each finds what the others have left.
+    in_turns: bool,
+}
+
+impl Same {
+    fn of(team: Function<'_>) -> Self {
+        let mut code = team.instructions().into_iter();
+        let in_turns = code.any(|one| {
+            one.as_call().is_some_and(|call| {
+                let name = call.callee_name();
+                name.starts_with("__kmpc_critical")
+                    || name.starts_with("omp_set_")
+                    || name.starts_with("omp_test_")
+            })
+        });
+        Self { in_turns }
+    }
+
+    /// Whether a value is: it is computed of what all threads are given, and of memory that they share.
+    fn has(&self, value: Value<'_>) -> bool {
+        value.as_instruction().is_some_and(is_thread_number)
+            || self.follows(value, &mut HashSet::new())
+    }
+
+    fn follows<'m>(&self, value: Value<'m>, seen: &mut HashSet<Instruction<'m>>) -> bool {
+        let Some(at) = value.as_instruction() else {
+            return true;
+        };
+        if !seen.insert(at) {
+            return true;
+        }
+        let computes = match at.opcode() {
+            Opcode::LLVMAlloca | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => false,
+            Opcode::LLVMCall => at.as_call().is_some_and(|call| {
+                let name = call.callee_name();
+                let is_address = name.starts_with("llvm.threadlocal");
+                name.starts_with("llvm.") && !is_address && at.only_computes()
+            }),
+            Opcode::LLVMInvoke => false,
+            Opcode::LLVMLoad => !self.in_turns && !at.is_atomic_access(),
+            _ => !at.may_write(),
+        };
+        computes && at.operands().into_iter().all(|one| self.follows(one, seen))
+    }
+
+    /// What gives a variable of each thread's something else for each of them, in front of a loop.
+    fn differs_in<'m>(
+        &self,
+        one: &Used<'m>,
+        piece: &HashSet<Instruction<'m>>,
+    ) -> Option<Instruction<'m>> {
+        let mut writes = one.writes.iter().filter(|at| !piece.contains(at));
+        let is_same = |at: &Instruction<'m>| match at.opcode() {
+            Opcode::LLVMStore => self.follows(at.operand(0), &mut HashSet::new()),
+            Opcode::LLVMCall => at.as_call().is_some_and(|call| {
+                let name = call.callee_name();
+                let passed = call.arguments();
+                is_harmless(*at)
+                    || name.starts_with("llvm.memset.")
+                    || name.starts_with("llvm.mem") && self.follows(passed[1], &mut HashSet::new())
+            }),
+            _ => false,
+        };
+        writes.find(|at| !is_same(at)).copied()
+    }
+}
+
 /// Makes a loop a region of its own, in the place of which the team of one begins that. Its body's name is returned.
 fn cut_out<'m>(
     module: &'m Module,
@@ -599,7 +670,11 @@ fn cut_out<'m>(
 ) -> Result<String, Why> {
     let end = end_of(site)?;
     let (piece, used) = find(module, site, end)?;
-    let Piece { first, behind, .. } = piece;
+    let Piece {
+        first,
+        behind,
+        all: ref piece_all,
+    } = piece;
     let front = |value: Value<'m>| {
         let at = value.as_instruction();
         at.is_some_and(|one| !piece.has(one))
@@ -628,7 +703,14 @@ fn cut_out<'m>(
     let mut own = Vec::new();
     let mut used: Vec<_> = used.into_iter().collect();
     used.sort_by_key(|one| position(&one.variable));
+    let same = Same::of(team);
+    if let Some(value) = found.iter().find(|value| !same.has(**value)) {
+        return why(value.as_instruction(), NOT_THE_SAME);
+    }
     for one in used {
+        if let Some(at) = same.differs_in(&one, piece_all) {
+            return why(Some(at), NOT_THE_SAME);
+        }
         let is_inside = |all: &HashSet<Instruction<'m>>| all.iter().any(|at| piece.has(*at));
         if !is_inside(&one.writes) {
             continue;
