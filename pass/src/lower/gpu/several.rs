@@ -7,7 +7,8 @@
 //! it is for where no device is.
 //!
 //! Guarantee: a loop reads of variables that each thread has for itself what the team of one has left there, and leaves
-//! nothing in them that is read behind it. What may wait for other threads, or counts on a number of them, is declined.
+//! nothing in them that is read behind it. All that it finds is the same whichever thread finds it out. What may wait for other
+//! threads, or counts on a number of them, is declined.
 
 use std::collections::HashSet;
 
