@@ -1,8 +1,8 @@
 //! Loops on a device: what front ends found becomes kernels, and the host launches these.
 //!
 //! What can become one is a candidate, of a kind: a loop over blocks of work items ([`blocks`]), or over a set ([`sets`]), or
-//! a region whose threads share one loop ([`range`]). The kernels of all
-//! candidates are made in a copy of the module, and compiled, while it is looked at what can be lowered ([`compile`]): what a
+//! a region whose threads share one loop ([`range`]), as regions that share several have become before ([`several`]). The
+//! kernels of all candidates are made in a copy of the module, and compiled, while it is looked at what can be lowered ([`compile`]): what a
 //! device has no code for is seen there, and then the module stays as it is. What is left to emit are the code, as data, and
 //! the launches ([`launch`]). What a device cannot do is looked for before, so that the user is told of its line ([`reach`]),
 //! and because of some of it LLVM would end the compiler.
