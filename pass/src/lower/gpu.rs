@@ -89,8 +89,8 @@ enum Passed {
 }
 
 impl Passed {
-    /// Whether the host passes the same for another kind of device. Kernels of blocks have it in the order in which they use
-    /// it, which their code decides.
+    /// Whether the host passes the same for another kind of device. What kernels of blocks use, their code decides, and that of
+    /// atomic updates is not the same on all.
     fn agrees(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Blocks(one), Self::Blocks(other)) => one == other,

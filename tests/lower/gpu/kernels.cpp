@@ -118,10 +118,10 @@ KERNEL void inside(int n, const float *x, float *y) {
 // CHECK-DAG:   %tid.x;
 // CHECK:       ret;
 // CHECK-LABEL: .entry okl__Z3twoiiPfS__5(
-// CHECK-NEXT:    .param .u64 {{.*}},
 // CHECK-NEXT:    .param .u32 {{.*}},
 // CHECK-NEXT:    .param .u64 .ptr .global {{.*}},
-// CHECK-NEXT:    .param .u64 .ptr .global
+// CHECK-NEXT:    .param .u64 .ptr .global {{.*}},
+// CHECK-NEXT:    .param .u64 okl
 // CHECK-NOT:   .maxntid
 // CHECK:       setp
 // CHECK:       ret;

@@ -35,13 +35,13 @@ struct Pair {
 static const double table[5] = {1, 2, 3, 5, 7};
 
 // NOTES: .args:
-// NOTES-NEXT: {{- +}}.address_space: global
-// NOTES-NEXT: .offset: 0
-// NOTES-NEXT: .size: 8
-// NOTES-NEXT: .value_kind: global_buffer
-// NOTES-NEXT: {{- +}}.offset: 8
+// NOTES-NEXT: {{- +}}.offset: 0
 // NOTES-NEXT: .size: 16
 // NOTES-NEXT: .value_kind: by_value
+// NOTES-NEXT: {{- +}}.address_space: global
+// NOTES-NEXT: .offset: 16
+// NOTES-NEXT: .size: 8
+// NOTES-NEXT: .value_kind: global_buffer
 // NOTES-NEXT: {{- +}}.address_space: global
 // NOTES-NEXT: .offset: 24
 // NOTES-NEXT: .size: 8
@@ -59,8 +59,8 @@ static const double table[5] = {1, 2, 3, 5, 7};
 // AMD: ds_{{read|load}}_b64
 // AMD: s_endpgm
 // SPIRV: OpFunction %void
-// SPIRV: OpFunctionParameter %_ptr_CrossWorkgroup_double
 // SPIRV: OpFunctionParameter %_ptr_Function_struct_Pair
+// SPIRV: OpFunctionParameter %_ptr_CrossWorkgroup_double
 // SPIRV: OpExtInst %double %{{.*}} exp
 // SPIRV: OpControlBarrier
 // SPIRV-NOT: OpControlBarrier

@@ -68,8 +68,8 @@ pub struct Nest<'m> {
     passed: Vec<Passed>,
 }
 
-/// A value that is passed.
-#[derive(Clone, PartialEq, Eq)]
+/// A value that is passed. Kernels get them in this order, whatever that of their uses, which is not the same on all devices.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Passed {
     /// What a stack variable has: of those at the beginning of the function, the one of a number.
     Variable(usize),
@@ -411,50 +411,57 @@ fn outline<'d>(
         let known = stack.used.iter().find(|known| known.variable == one);
         known.is_some_and(|known| known.is == Is::Others)
     };
-    let mut parameters = Vec::new();
-    let mut all_passed = Vec::new();
-    let mut types = Vec::new();
+    let arguments = call.arguments();
     let mut places = Vec::new();
-    for argument in call.arguments() {
+    for &argument in &arguments {
         let place = match given.passed(argument) {
             Some(passed) => Some(Place::Passed(passed.clone(), argument.ty(), 1)),
             None if base == Some(argument) => Some(Place::Passed(Passed::Base, argument.ty(), 1)),
             None => place(argument, function, &stack.all, &counted, &is_read),
         };
-        let place = place.ok_or("it uses a value from in front of it that is in no variable")?;
-        if let Place::Passed(value, ty, _) = &place {
-            let ty = *ty;
-            let is_address = ty.is_pointer();
-            if !is_address && ty.has_pointers() {
-                return Err("it gets an object with pointers in it".to_string());
-            }
-            types.push(match (is_address, ty.is_aggregate()) {
-                _ if matches!(value, Passed::Few(_)) => device.int(32),
-                (true, _) => device.pointer_into(target.global_space),
-                (_, true) => match target.object_space {
-                    Some(space) => device.pointer_into(space),
-                    None => device.pointer(),
-                },
-                _ => ty,
-            });
-            all_passed.push(value.clone());
-            if given.passed(argument).is_some() {
-                parameters.push(given::parameter(device, value, ty));
-                places.push(place);
-                continue;
-            }
-            let size = match value {
-                Passed::Few(_) => 4,
-                _ => device.size_of(ty) as i64,
-            };
-            parameters.push(Parameter {
-                kind: if is_address { parameter::ADDRESS } else { 0 },
-                size,
-                is_alone: is_address && is_alone(argument, function),
-                stays: None,
-            });
+        places.push(place.ok_or("it uses a value from in front of it that is in no variable")?);
+    }
+    let numbered = places.iter().enumerate();
+    let mut in_order: Vec<_> = numbered
+        .filter_map(|(at, place)| match place {
+            Place::Passed(value, ty, _) => Some((value, *ty, at)),
+            Place::Own(..) => None,
+        })
+        .collect();
+    in_order.sort_by_key(|(value, ..)| *value);
+    let mut parameters = Vec::new();
+    let mut all_passed = Vec::new();
+    let mut types = Vec::new();
+    for &(value, ty, at) in &in_order {
+        let argument = arguments[at];
+        let is_address = ty.is_pointer();
+        if !is_address && ty.has_pointers() {
+            return Err("it gets an object with pointers in it".to_string());
         }
-        places.push(place);
+        types.push(match (is_address, ty.is_aggregate()) {
+            _ if matches!(value, Passed::Few(_)) => device.int(32),
+            (true, _) => device.pointer_into(target.global_space),
+            (_, true) => match target.object_space {
+                Some(space) => device.pointer_into(space),
+                None => device.pointer(),
+            },
+            _ => ty,
+        });
+        all_passed.push(value.clone());
+        if given.passed(argument).is_some() {
+            parameters.push(given::parameter(device, value, ty));
+            continue;
+        }
+        let size = match value {
+            Passed::Few(_) => 4,
+            _ => device.size_of(ty) as i64,
+        };
+        parameters.push(Parameter {
+            kind: if is_address { parameter::ADDRESS } else { 0 },
+            size,
+            is_alone: is_address && is_alone(argument, function),
+            stays: None,
+        });
     }
     // Each is at an address that is a multiple of its alignment.
     let bytes = parameters.iter().map(|one| one.size.saturating_add(8));
@@ -473,15 +480,17 @@ fn outline<'d>(
     let block = kernel.append_block(device);
     let builder = Builder::at_end(device, block);
     builder.stand_at_start_of(kernel);
-    let mut passed = kernel.parameters().into_iter().enumerate();
+    let own_parameters = kernel.parameters();
     let mut arguments = Vec::new();
-    for place in &places {
+    for (number, place) in places.iter().enumerate() {
         let variable = |ty: Type<'d>| builder.alloca(ty, device.align_of(ty));
         arguments.push(match place {
             Place::Own(ty, align) => builder.alloca(*ty, *align),
             Place::Passed(value, ty, align) => {
                 let (ty, align) = (*ty, *align);
-                let (at, parameter) = passed.next().expect("one for each");
+                let at = in_order.iter().position(|(.., of)| *of == number);
+                let at = at.expect("one for each");
+                let parameter = own_parameters[at];
                 match value {
                     Passed::First(_) | Passed::Step(_) | Passed::FirstBlock(_) | Passed::Base => {
                         parameter
