@@ -11,11 +11,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use tempfile::TempDir;
+
 use crate::combinations::{Combination, Mode, combinations, sample, stack_shift};
 use crate::compare::difference;
 use crate::directives::{self, Directives, Exit, Reference, Threads};
 use crate::jobs::{self, Outcome, Tally};
 use crate::lines::short_name;
+use crate::opencl::OpenCl;
 use crate::process::{self, End, Finished};
 use crate::tools::{self, Language, Tools};
 use crate::{Common, Launch};
@@ -84,6 +87,8 @@ pub(crate) struct Setting<'a> {
     launch: &'a Launch,
     keep: bool,
     reference_only: bool,
+    /// Where programs run that are to run on one, and its folder.
+    opencl: Option<(OpenCl, TempDir)>,
 }
 
 /// Runs every test below `paths`.
@@ -195,11 +200,21 @@ impl<'a> Setting<'a> {
         if !reference_only {
             tools.require_libraries()?;
         }
+        let is_spirv = |set: &(String, String)| set.0 == "OKL_BACKEND" && set.1 == "spirv";
+        let mut opencl = None;
+        if launch.environment.iter().any(is_spirv) {
+            if let Some(lacks) = OpenCl::lacks(&tools) {
+                return Err(lacks);
+            }
+            let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+            opencl = Some((OpenCl::new(&tools, folder.path())?, folder));
+        }
         Ok(Self {
             tools,
             launch,
             keep: common.keep,
             reference_only,
+            opencl,
         })
     }
 
@@ -584,6 +599,9 @@ impl<'a> Setting<'a> {
         command.envs(one.mode.environment().iter().copied());
         command.env("SHIFT", "x".repeat(self.stack_shift(program)));
         command.envs(self.launch.environment.iter().cloned());
+        if let Some((opencl, _)) = &self.opencl {
+            opencl.serves(&mut command);
+        }
         self.launch(program, command, folder)
     }
 

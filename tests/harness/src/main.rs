@@ -68,6 +68,9 @@ enum Mode {
     Random {
         #[command(flatten)]
         seeds: Seeds,
+        /// Programs of loops that devices can run, for the most part.
+        #[arg(long)]
+        for_devices: bool,
         /// So many programs in one executable; where it fails, each alone.
         #[arg(long, value_name = "COUNT", default_value_t = 1)]
         batch: usize,
@@ -205,7 +208,7 @@ pub(crate) struct Launch {
     #[arg(long, value_name = "NAME=VALUE", value_parser = name_and_value)]
     environment: Vec<(String, String)>,
     /// Where okl programs are compiled for: `mpi+cuda,cpu` with `OKL_BACKEND=cuda-emulated` has ranks run loops on devices,
-    /// and `cuda,cpu` with `--ranks=0` programs without ranks.
+    /// and `cuda,cpu` with `--ranks=0` programs without ranks, or `spirv,cpu` with `OKL_BACKEND=spirv`.
     #[arg(long, value_name = "TARGETS", default_value = "mpi")]
     target: String,
     /// Only these rank counts; tests that name none run on all of them.
@@ -315,21 +318,27 @@ fn main() -> ExitCode {
         } => op2::run(seeds.range(), &common, op2::Runs::of(devices, spirv)),
         Mode::Random {
             seeds,
+            for_devices,
             batch,
             print: true,
             ..
         } => {
-            print!("{}", random::printed(seeds.seed, batch));
+            let kind = random::Kind { for_devices };
+            print!("{}", random::printed(seeds.seed, kind, batch));
             return ExitCode::SUCCESS;
         }
         Mode::Random {
             seeds,
+            for_devices,
             batch,
             print: false,
             common,
             launch,
             reference_only,
-        } => random::run(seeds.range(), batch, &common, &launch, reference_only),
+        } => {
+            let kind = random::Kind { for_devices };
+            random::run(seeds.range(), kind, batch, &common, &launch, reference_only)
+        }
     };
     match result {
         Ok(tally) => {

@@ -33,6 +33,8 @@ pub(crate) struct Generator {
     names_of_functions: Vec<String>,
     /// Functions of their arguments alone, and the unit that each stands in.
     pub(crate) pure: Vec<(String, Unit)>,
+    /// Regions are loops that devices can run, for the most part.
+    pub(crate) for_devices: bool,
     /// In a region without atomic accesses, locks and the like, so that its loops may declare what they access.
     pub(crate) plain: bool,
     /// Something calls the timers.
@@ -56,7 +58,7 @@ pub(crate) struct Generator {
 }
 
 impl Generator {
-    fn new(seed: u64) -> Self {
+    fn new(seed: u64, for_devices: bool) -> Self {
         let mut random = Random::new(seed);
         let first = random.one_of(&[Language::C, Language::Cxx]);
         let second = match random.chance(20) {
@@ -64,7 +66,13 @@ impl Generator {
             false => first,
         };
         let count = random.between(5, 11);
-        let objects: Vec<_> = (0..count).map(|n| Object::random(&mut random, n)).collect();
+        let mut objects: Vec<_> = (0..count).map(|n| Object::random(&mut random, n)).collect();
+        for object in &mut objects {
+            let is_odd = matches!(object.shape, Shape::Rows { .. } | Shape::Atomic);
+            if for_devices && is_odd && random.chance(80) {
+                object.shape = random.one_of(&[Shape::Heap, Shape::Global, Shape::Static]);
+            }
+        }
         Self {
             random,
             visible: (0..objects.len()).collect(),
@@ -76,6 +84,7 @@ impl Generator {
             prototypes: Vec::new(),
             names_of_functions: Vec::new(),
             pure: Vec::new(),
+            for_devices,
             plain: false,
             is_timed: false,
             in_callee: false,
@@ -141,7 +150,7 @@ impl Generator {
                 format!("(u64){}", self.objects[object].at(&index))
             }
             8 if self.random.chance(50) => calls::value(self),
-            8 => format!("list_sum(list + {})", self.random.between(0, 9)),
+            8 if !self.for_devices => format!("list_sum(list + {})", self.random.between(0, 9)),
             _ => format!("{}u", self.random.between(0, 100_000)),
         }
     }
@@ -208,7 +217,7 @@ impl Generator {
         let name = self.name("part");
         let outer = std::mem::take(&mut self.text);
         let (unit, visible) = (self.unit, self.visible.clone());
-        if self.random.chance(40) {
+        if self.random.chance(if self.for_devices { 5 } else { 40 }) {
             self.unit = Unit::Second;
         }
         let there = self.unit;
@@ -236,7 +245,7 @@ impl Generator {
 
     /// Whether all of the program may throw exceptions.
     pub(crate) fn has_exceptions(&self) -> bool {
-        self.languages == [Language::Cxx; 2]
+        self.languages == [Language::Cxx; 2] && !self.for_devices
     }
 
     /// What the code at hand is written in.
@@ -283,9 +292,9 @@ impl Generator {
     }
 }
 
-/// The whole program of `seed`.
-pub(crate) fn program(seed: u64) -> Program {
-    let mut generator = Generator::new(seed);
+/// The whole program of `seed`; `for_devices`: one of loops that devices can run, for the most part.
+pub(crate) fn program(seed: u64, for_devices: bool) -> Program {
+    let mut generator = Generator::new(seed, for_devices);
     generator.line("int main(int argc, char **argv) {");
     main_body(&mut generator);
     let main = std::mem::take(&mut generator.text).into_string();

@@ -43,9 +43,26 @@ use crate::differential::{Setting, Test};
 use crate::jobs::{self, Outcome, Tally};
 use crate::{Common, Launch};
 
+/// Which programs of these seeds: those of loops that devices can run, for the most part, or any.
+#[derive(Clone, Copy)]
+pub(crate) struct Kind {
+    pub(crate) for_devices: bool,
+}
+
+impl Kind {
+    /// How the runner is told.
+    fn option(self) -> &'static str {
+        match self.for_devices {
+            true => "--for-devices ",
+            false => "",
+        }
+    }
+}
+
 /// Runs the programs of `seeds`, `batch` of them at a time.
 pub(crate) fn run(
     seeds: Range<u64>,
+    kind: Kind,
     batch: usize,
     common: &Common,
     launch: &Launch,
@@ -63,25 +80,25 @@ pub(crate) fn run(
             seeds => format!("seed {}", seeds[0]),
         },
         |seeds| match seeds {
-            [seed] => match alone(*seed, None, folder.path(), &setting) {
+            [seed] => match alone((*seed, kind), None, folder.path(), &setting) {
                 Ok(outcome) => outcome,
                 Err(why) => Outcome::Failed(why),
             },
-            seeds => together(seeds, folder.path(), &setting),
+            seeds => together((seeds, kind), folder.path(), &setting),
         },
     ))
 }
 
 /// The program of a seed, in the combinations that `drawn_as` draws.
 fn alone(
-    seed: u64,
+    (seed, kind): (u64, Kind),
     drawn_as: Option<&str>,
     folder: &Path,
     setting: &Setting,
 ) -> Result<Outcome, String> {
     let folder = folder.join(format!("seed-{seed}"));
-    let main = write(&folder, &source::alone(&program(seed)))?;
-    let command = format!("random --count 1 --seed {seed}");
+    let main = write(&folder, &source::alone(&program(seed, kind.for_devices)))?;
+    let command = format!("random {}--count 1 --seed {seed}", kind.option());
     let mut test = Test::new(command);
     if let Some(drawn_as) = drawn_as {
         test.drawn_as = drawn_as.to_owned();
@@ -90,10 +107,12 @@ fn alone(
 }
 
 /// Several programs in one executable; if that fails, each alone.
-fn together(seeds: &[u64], folder: &Path, setting: &Setting) -> Outcome {
+fn together((seeds, kind): (&[u64], Kind), folder: &Path, setting: &Setting) -> Outcome {
     let [first, count] = [seeds[0], seeds.len() as u64];
-    let command = format!("random --batch {count} --count {count} --seed {first}");
-    let programs: Vec<_> = seeds.iter().map(|seed| program(*seed)).collect();
+    let kind_said = kind.option();
+    let command = format!("random {kind_said}--batch {count} --count {count} --seed {first}");
+    let written = seeds.iter().map(|seed| program(*seed, kind.for_devices));
+    let programs: Vec<_> = written.collect();
     let files = source::together(&programs);
     let mut test = Test::new(command.clone());
     test.times = count as u32;
@@ -106,7 +125,7 @@ fn together(seeds: &[u64], folder: &Path, setting: &Setting) -> Outcome {
     };
     let mut failed = Vec::new();
     for seed in seeds {
-        match alone(*seed, Some(&command), folder, setting) {
+        match alone((*seed, kind), Some(&command), folder, setting) {
             Ok(Outcome::Failed(why)) | Err(why) => failed.push(format!("seed {seed}: {why}")),
             Ok(_) => {}
         }
@@ -132,9 +151,9 @@ fn write(folder: &Path, files: &[(&str, String)]) -> Result<std::path::PathBuf, 
 }
 
 /// The files of one program or of a batch, one after the other.
-pub(crate) fn printed(seed: u64, batch: usize) -> String {
+pub(crate) fn printed(seed: u64, kind: Kind, batch: usize) -> String {
     let seeds = seed..seed + batch.max(1) as u64;
-    let programs: Vec<_> = seeds.map(program).collect();
+    let programs: Vec<_> = seeds.map(|seed| program(seed, kind.for_devices)).collect();
     let files = match &programs[..] {
         [one] => source::alone(one),
         several => source::together(several),
@@ -148,18 +167,18 @@ pub(crate) fn printed(seed: u64, batch: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{printed, program};
+    use super::{Kind, printed, program};
 
     #[test]
     fn a_seed_gives_one_program() {
-        assert_eq!(program(7), program(7));
-        assert_ne!(program(7), program(8));
+        assert_eq!(program(7, false), program(7, false));
+        assert_ne!(program(7, false), program(8, false));
     }
 
     /// Two hundred programs together have all that the generator can write.
     #[test]
     fn programs_have_everything() {
-        let text = printed(1, 200);
+        let text = printed(1, Kind { for_devices: false }, 200);
         for what in [
             "second.c.",
             "second.cpp.",

@@ -70,7 +70,7 @@ fn body_with_sums(g: &mut Generator) {
     }
     region_clauses(g, &mut clauses);
     g.accumulators = accumulators;
-    if g.random.chance(20) {
+    if g.random.chance(if g.for_devices { 60 } else { 20 }) {
         worksharing_loop(g, "parallel for", &clauses);
     } else {
         g.line(format!("#pragma omp parallel{clauses}"));
@@ -116,7 +116,7 @@ fn region_clauses(g: &mut Generator, clauses: &mut String) {
             g.atoms.push(format!("(u64){name}"));
         }
     }
-    if g.random.chance(20) {
+    if g.random.chance(if g.for_devices { 3 } else { 20 }) {
         let value = g.random.between(1, 1000);
         g.line(format!("copied_in = {value};"));
         clauses.push_str(" copyin(copied_in)");
@@ -127,7 +127,14 @@ fn region_clauses(g: &mut Generator, clauses: &mut String) {
 /// One statement that every thread of the team reaches.
 pub(crate) fn statement(g: &mut Generator, depth: usize) {
     let deep = depth >= 2;
-    match g.random.between(0, 39) {
+    let drawn = match g.for_devices && g.random.chance(90) {
+        // What they have most: loops, with a barrier, a time loop, one thread's code or a reduction.
+        true => g
+            .random
+            .one_of(&[0, 0, 0, 8, 11, 13, 19, 19, 22, 25, 25, 25]),
+        false => g.random.between(0, 39),
+    };
+    match drawn {
         25..=27 => described(g),
         28 => upset_by_one(g),
         29 => timed(g, depth),

@@ -211,7 +211,11 @@ pub(crate) fn iteration(g: &mut Generator, object: &Object, number: &str) {
     g.atoms.push(format!("(u64){element}"));
     let value = g.value(3);
     let store = |value: &str| format!("{element} = {};", object.element.stored(value));
-    match g.random.between(0, 13) {
+    let drawn = match g.for_devices {
+        true => g.random.one_of(&[2, 6, 7, 8, 10, 10, 10, 12]),
+        false => g.random.between(0, 13),
+    };
+    match drawn {
         7 => {
             let call = calls::store(g, object, &place, &value);
             g.line(call);
@@ -304,7 +308,7 @@ pub(crate) fn extras(g: &mut Generator, count: usize) {
             false => update(g, Protection::Atomic),
         }
     }
-    if count <= FEW && g.random.chance(25) {
+    if count <= FEW && g.random.chance(if g.for_devices { 3 } else { 25 }) {
         let by = if g.plain || g.random.chance(50) {
             Protection::Critical
         } else {
