@@ -14,6 +14,7 @@
 #[link(name = "LLVM-22")]
 unsafe extern "C" {}
 
+mod apart;
 mod attributes;
 mod builder;
 mod code;
@@ -32,6 +33,7 @@ mod types;
 mod value;
 mod vectors;
 
+pub use apart::apart;
 pub use attributes::Place;
 pub use builder::{Asks, Builder};
 pub use code::{Code, Naming, Reach};

@@ -16,6 +16,7 @@ use crate::analysis::variables::is_harmless;
 use crate::diagnostic::user_name;
 use crate::llvm::{
     Builder, Function, Linkage, Machine, Module, Opcode, OwnModule, Silence, Type, Update, Value,
+    apart,
 };
 
 /// Code, and the kernels that are in it, with what the host has of each.
@@ -169,11 +170,17 @@ pub fn build<H>(
     if target.is_for_ptxas {
         machine.expand_atomics(&mut device);
     }
-    let code = machine.compile(&mut device, target.code == Code::Assembly);
-    let has_failed = module.has_failed();
+    let mut compile = || {
+        let code = machine.compile(&mut device, target.code == Code::Assembly);
+        code.filter(|_| !module.has_failed())
+    };
+    let code = match target.compiles_one {
+        true => apart(compile),
+        false => compile(),
+    };
     drop(silence);
     match code {
-        Some(code) if !has_failed => match target.code {
+        Some(code) => match target.code {
             Code::Assembly | Code::Object => Ok((code, outlined)),
             Code::Linked => match link::shared(&code) {
                 Ok(code) => Ok((code, outlined)),

@@ -79,6 +79,9 @@ pub struct GpuTarget {
     pub library: Option<&'static str>,
     /// Whether NVIDIA's assembler gets its code.
     pub is_for_ptxas: bool,
+    /// Whether LLVM's back end for it must not meet two modules in one process: that for SPIR-V keeps the numbers that it gives
+    /// blocks, by the addresses of functions, which another module's may get; then two things have one number.
+    pub compiles_one: bool,
 }
 
 /// What makes code of what LLVM compiles.
@@ -191,6 +194,7 @@ pub static CUDA: GpuTarget = GpuTarget {
     most_passed: 4 << 10,
     library: Some("nvptx64--.bc"),
     is_for_ptxas: true,
+    compiles_one: false,
 };
 
 /// Devices of AMD's: those of `hip` are the first ones, which are Instinct MI200, MI300, and Radeon RX 7900.
@@ -277,6 +281,7 @@ const fn amd(processor: &'static str) -> GpuTarget {
         most_passed: 4 << 10,
         library: Some("amdgcn-amd-amdhsa.bc"),
         is_for_ptxas: false,
+        compiles_one: false,
     }
 }
 
@@ -339,6 +344,7 @@ pub static SPIRV: GpuTarget = GpuTarget {
     most_passed: 1 << 10,
     library: None,
     is_for_ptxas: false,
+    compiles_one: true,
 };
 
 impl GpuTarget {
