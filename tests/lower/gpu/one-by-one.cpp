@@ -18,8 +18,10 @@
         for (int k = 0; k < times; ++k)                                                             \
           if (x[o + i] > k) y[o + i] += x[o + i] * k; else y[o + i] -= 2;                            \
   }
-#define FOUR(name) ONE(name##0, 3) ONE(name##1, 30) ONE(name##2, 17) ONE(name##3, 90)
-FOUR(a) FOUR(b) FOUR(c) FOUR(d) FOUR(e) FOUR(f)
+ONE(k0, 3) ONE(k1, 10) ONE(k2, 17) ONE(k3, 24) ONE(k4, 31) ONE(k5, 38)
+ONE(k6, 45) ONE(k7, 52) ONE(k8, 59) ONE(k9, 66) ONE(k10, 73) ONE(k11, 80)
+ONE(k12, 87) ONE(k13, 94) ONE(k14, 101) ONE(k15, 108) ONE(k16, 115) ONE(k17, 122)
+ONE(k18, 129) ONE(k19, 136) ONE(k20, 143) ONE(k21, 150) ONE(k22, 157) ONE(k23, 164)
 KERNEL void none(int n, const __bf16 *x, __bf16 *y) {
   for (OUTER int o = 0; o < n; o += 64)
     for (INNER int i = 0; i < 64; ++i) y[o + i] = x[o + i] * x[i];
