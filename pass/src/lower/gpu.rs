@@ -9,6 +9,7 @@
 //!
 //! Kinds of devices differ in data: [`target`].
 
+mod arrays;
 mod asked;
 mod blocks;
 mod compile;
@@ -131,6 +132,16 @@ struct Known<'m> {
     images: Vec<usize>,
     /// Which devices cannot run it, where, and why.
     lacks: Vec<(&'static GpuTarget, Instruction<'m>, String)>,
+}
+
+/// Gives variables names that have none: by these kernels' copies are told from one another. True where the module was changed.
+pub fn give_names(module: &Module) -> bool {
+    let all = module.globals().into_iter();
+    let unnamed: Vec<_> = all.filter(|one| one.name().is_empty()).collect();
+    for one in &unnamed {
+        one.set_name("unnamed");
+    }
+    !unnamed.is_empty()
 }
 
 /// Which loops and regions go to devices of these kinds.
@@ -340,14 +351,13 @@ fn regions<'a, 'm>(
             continue;
         }
         let name = one.body.name();
-        if let Some((_, known)) = asked.whys.iter().find(|(body, _)| *body == name) {
-            found.push((one, Err(known.clone())));
-            continue;
-        }
+        let known = asked.whys.iter().find(|(body, _)| *body == name);
         let of_it = range::Candidate::of(module, one, asked.on_ranks).and_then(|candidate| {
             range::outline(&probe, &candidate, which, target)?;
             Ok(candidate)
         });
+        // What is not several may still be one; where it is not, it is known already why.
+        let of_it = of_it.map_err(|why| known.map_or(why, |(_, known)| known.clone()));
         found.push((one, of_it));
     }
     found
@@ -500,6 +510,7 @@ impl<'m> Plan<'m> {
     }
 }
 
+pub use arrays::give_pages;
 pub use launch::{Launches, emit, finish};
 pub use range::prepare as prepare_shares;
 pub use several::{Whys, prepare};

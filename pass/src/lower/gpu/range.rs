@@ -13,6 +13,7 @@ mod deal;
 mod host;
 mod reduce;
 mod share;
+mod steps;
 mod uniform;
 
 pub use checks::{tells_only, written};
@@ -26,7 +27,7 @@ use super::asked::number;
 use super::compile::{Failed, entry_name, failed};
 use super::launch::{Kernel, Parameter};
 use super::target::GpuTarget;
-use crate::analysis::call_graph::CallGraph;
+use crate::analysis::call_graph::{CallGraph, calls_itself};
 use crate::analysis::runtime::{self, effects};
 use crate::analysis::variables::{self, Does};
 use crate::analysis::waiting;
@@ -420,8 +421,9 @@ fn inline_all(body: Function<'_>) -> Result<(), Why> {
             return Ok(());
         };
         let at = call.instruction();
-        let callee = call.callee_function().map(crate::diagnostic::user_name);
-        let told = |what: &str| format!("it calls {}, {what}", callee.clone().unwrap_or_default());
+        let callee = call.callee_function();
+        let name = callee.map(crate::diagnostic::user_name);
+        let told = |what: &str| format!("it calls {}, {what}", name.clone().unwrap_or_default());
         let place = place(at);
         let failed = |what: &str| {
             Err(Why {
@@ -429,7 +431,7 @@ fn inline_all(body: Function<'_>) -> Result<(), Why> {
                 place: place.clone(),
             })
         };
-        if body.instructions().len() > MOST_INSTRUCTIONS {
+        if callee.is_some_and(calls_itself) || body.instructions().len() > MOST_INSTRUCTIONS {
             return failed("which calls itself or too much else");
         }
         if !call.inline() {

@@ -17,7 +17,7 @@ use okl_abi::{Effects, f, openmp};
 use super::compile;
 use super::range::{self, Why, why};
 use super::target::GpuTarget;
-use crate::analysis::call_graph::{CallGraph, reached};
+use crate::analysis::call_graph::{CallGraph, calls_itself, reached};
 use crate::analysis::runtime::{self, effects};
 use crate::analysis::variables::{self, Does, is_harmless};
 use crate::analysis::waiting;
@@ -30,7 +30,8 @@ use crate::lower::runtime_call::{declare, declare_openmp};
 use crate::recognise;
 
 /// What the name of a function begins with that asks whether a kernel runs on a device; what the region that becomes the
-/// kernel is called comes behind it. Until it is known no kernel does.
+/// kernel is called comes behind it. Until it is known no kernel does. All loops of a region run there, or none: what one kind of
+/// device can run another one may not.
 const ASKS: &str = "okl.runs.";
 
 /// Why regions are none of these, by the names of their bodies.
@@ -46,20 +47,20 @@ pub fn prepare<'m>(
     let mut whys = Whys::new();
     let asked = regions.iter().filter(|one| is_one(one));
     let asked: Vec<_> = asked.map(|one| one.body.name()).collect();
-    let machine = targets
-        .first()
-        .and_then(|one| Some((*one, Machine::of(&one.processor)?)));
-    let Some((target, machine)) = machine.filter(|_| !asked.is_empty()) else {
+    if asked.is_empty() {
         return (false, whys);
-    };
+    }
     let mut good = Vec::new();
     {
         let _nobody_is_told = Silence::begin(module);
-        let probe = compile::copy(module, &machine);
+        let mut probes = Vec::new();
         let mut rehearsed = OwnModule::copy_with_lines(module);
         for body in asked {
-            // In the probe nothing unwinds.
-            let tried = try_out(&probe, &body, target);
+            // In a probe nothing unwinds. One kind of device that has kernels of all loops is enough: where another one does
+            // not, none of them runs there.
+            let Some(tried) = on_any(module, targets, &mut probes, &body) else {
+                return (false, whys);
+            };
             let tried = tried.and_then(|()| {
                 cut(&rehearsed, &body).map(drop).inspect_err(|_| {
                     rehearsed = OwnModule::copy_with_lines(module);
@@ -74,6 +75,30 @@ pub fn prepare<'m>(
     }
     cut_all(module, &good);
     (!good.is_empty(), whys)
+}
+
+/// Tries a region out for one kind of device after the other; why the first cannot run all of its loops where none can. `None`:
+/// LLVM knows none of them. The copies that are made for that are kept.
+fn on_any(
+    module: &Module,
+    targets: &[&'static GpuTarget],
+    probes: &mut Vec<(&'static GpuTarget, OwnModule)>,
+    body: &str,
+) -> Option<Result<(), Why>> {
+    let mut told = None;
+    for (at, target) in targets.iter().copied().enumerate() {
+        if probes.len() == at {
+            let Some(machine) = Machine::of(&target.processor) else {
+                return told;
+            };
+            probes.push((target, compile::copy(module, &machine)));
+        }
+        match try_out(&probes[at].1, body, target) {
+            Ok(()) => return Some(Ok(())),
+            Err(why) => told = told.or(Some(Err(why))),
+        }
+    }
+    told
 }
 
 /// Cuts regions in a module, as it was possible in a copy.
@@ -140,10 +165,10 @@ fn cut(module: &Module, body: &str) -> Result<Vec<String>, Why> {
     for site in &sites {
         names.push(cut_out(module, region, team, *site)?);
     }
-    let Some(first) = names.first() else {
+    if names.is_empty() {
         return why(None, "its threads share no loop");
-    };
-    put_in_front(module, region, team, first)?;
+    }
+    put_in_front(module, region, team, &names)?;
     range::mark(module, region.body);
     Ok(names)
 }
@@ -179,7 +204,9 @@ fn bring_in(team: Function<'_>) -> Result<(), Why> {
         let is_known = call
             .callee_function()
             .is_some_and(|one| !one.is_interposable());
-        if code.len() > MOST_INSTRUCTIONS || !is_known || !call.inline() {
+        let is_too_much =
+            code.len() > MOST_INSTRUCTIONS || call.callee_function().is_some_and(calls_itself);
+        if is_too_much || !is_known || !call.inline() {
             return why(
                 Some(at),
                 "it calls a function in which threads share a loop",
@@ -866,21 +893,25 @@ fn put_in_front<'m>(
     module: &'m Module,
     region: &Region<'m>,
     team: Function<'m>,
-    first: &str,
+    loops: &[String],
 ) -> Result<(), Why> {
     let site = region.site;
     let at = site.instruction();
     let function = at.function();
-    let asks = module.add_function(
-        &format!("{ASKS}{first}"),
-        module.function_type(module.int(32), &[]),
-        Linkage::LLVMExternalLinkage,
-    );
     let [front, threads, behind] = range::around(site);
     front.terminator().expect("a complete block").erase();
     let builder = Builder::at_end_like(module, front, at);
-    let runs = builder.call(asks, &[]);
-    let mut all = builder.compare(runs, module.const_i32(0), true);
+    let runs = loops.iter().map(|name| {
+        let asks = module.add_function(
+            &format!("{ASKS}{name}"),
+            module.function_type(module.int(32), &[]),
+            Linkage::LLVMExternalLinkage,
+        );
+        let runs = builder.call(asks, &[]);
+        builder.compare(runs, module.const_i32(0), true)
+    });
+    let all = runs.reduce(|all, one| builder.and(all, one));
+    let mut all = all.expect("there are some");
     if let Some(condition) = region.condition {
         all = builder.and(all, builder.compare(condition, condition.ty().zero(), true));
     }
