@@ -13,6 +13,7 @@ mod arrays;
 mod asked;
 mod blocks;
 mod compile;
+mod flow;
 mod halo;
 mod launch;
 mod library;
@@ -514,3 +515,24 @@ pub use arrays::give_pages;
 pub use launch::{Launches, emit, finish};
 pub use range::prepare as prepare_shares;
 pub use several::{Whys, prepare};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::OwnModule;
+
+    #[test]
+    fn no_variable_is_without_a_name() {
+        let module = OwnModule::parse(
+            "@0 = internal global i32 0
+            @unnamed = global i32 0
+            @1 = private global i32 0",
+        );
+        assert!(give_names(&module));
+        let mut names: Vec<_> = module.globals().iter().map(|one| one.name()).collect();
+        names.sort();
+        names.dedup();
+        assert!(names.len() == 3 && names.iter().all(|name| !name.is_empty()));
+        assert!(!give_names(&module));
+    }
+}

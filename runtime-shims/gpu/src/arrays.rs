@@ -356,6 +356,10 @@ pub fn separate(start: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
+    use std::os::fd::{AsRawFd, FromRawFd};
+    use std::os::unix::fs::FileExt;
+    use std::sync::atomic::{AtomicBool, AtomicU8};
 
     const P: usize = PAGE;
 
@@ -401,5 +405,74 @@ mod tests {
         assert_eq!([at(2 * P - 100), at(2 * P - 99)], [Some(1), Some(2)]);
         assert_eq!([at(3 * P - 1), at(3 * P), at(8 * P)], [Some(2), None, None]);
         assert_eq!([at(9 * P - P / 2), at(10 * P)], [Some(9), None]);
+    }
+
+    /// As the compiler lays them out.
+    #[repr(align(4096))]
+    struct Own([AtomicU8; 70000]);
+
+    #[repr(C)]
+    struct Row(&'static Own, usize);
+
+    static OWN: Own = Own([const { AtomicU8::new(0) }; 70000]);
+
+    #[used]
+    #[unsafe(link_section = "okl_arrays")]
+    static ROW: Row = Row(&OWN, 70000);
+
+    #[test]
+    fn a_variable_is_mapped_twice_while_a_device_has_it() {
+        find();
+        let start = OWN.0.as_ptr().addr();
+        let pages = start..start + size_of::<Own>();
+        assert_eq!(around(start + 70000), Some(pages.clone()));
+        assert!(contains(pages.end - 1) && !contains(pages.end));
+        assert_eq!(without(start - 16..pages.end + 8, start - 8).end, start);
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            // Of another thread no write is lost: where it may not write, it asks the system until it may.
+            let writer = scope.spawn(|| {
+                let file = tempfile();
+                let mut count = 0_u8;
+                while !stop.load(Relaxed) {
+                    count = count.wrapping_add(1);
+                    write(&file, start + 50000, count);
+                }
+                count
+            });
+            for round in 1..=100 {
+                OWN.0[1].store(round, Relaxed);
+                let offset = share(start).expect("there is memory");
+                assert!(is_watched(start));
+                let view = |at: usize| {
+                    let at = start.wrapping_add(at).wrapping_add(offset);
+                    // SAFETY: the library's view of the variable.
+                    unsafe { &*ptr::with_exposed_provenance::<AtomicU8>(at) }
+                };
+                assert_eq!(view(1).load(Relaxed), round);
+                assert!(protect(&pages, false));
+                view(69999).store(round, Relaxed);
+                assert_eq!(OWN.0[69999].load(Relaxed), round);
+                assert!(protect(&pages, true));
+                assert!(separate(start) && !is_watched(start));
+                assert_eq!(OWN.0[69999].load(Relaxed), round);
+            }
+            stop.store(true, Relaxed);
+            let count = writer.join().unwrap();
+            assert_eq!(OWN.0[50000].load(Relaxed), count);
+        });
+    }
+
+    fn tempfile() -> File {
+        // SAFETY: a new file of ours.
+        unsafe { File::from_raw_fd(libc::memfd_create(c"okl test".as_ptr(), 0)) }
+    }
+
+    /// Writes a byte by a system call, which fails where a store would fault.
+    fn write(file: &File, at: usize, byte: u8) {
+        file.write_at(&[byte], 0).unwrap();
+        let to = ptr::with_exposed_provenance_mut::<c_void>(at);
+        // SAFETY: a byte of the variable's.
+        while unsafe { libc::pread(file.as_raw_fd(), to, 1, 0) } != 1 {}
     }
 }

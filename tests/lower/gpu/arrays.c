@@ -3,7 +3,7 @@
 //
 // RUN: clang-22 -O2 -fopenmp -fcommon -fpass-plugin=%plugin -mllvm -okl-target=cuda,cpu -S -emit-llvm %s -o %t.ll && FileCheck %s < %t.ll
 // RUN: clang-22 -O0 -g -fopenmp -fcommon -fpass-plugin=%plugin -mllvm -okl-target=cuda,cpu -S -emit-llvm %s -o - | FileCheck %s
-// RUN: for target in cpu mpi mpi+cuda,cpu; do clang-22 -O2 -fopenmp -fcommon -fpass-plugin=%plugin -mllvm -okl-target=$target -S -emit-llvm %s -o -; done | FileCheck --check-prefix=NONE %s
+// RUN: for target in cpu mpi mpi+cuda,cpu; do clang-22 -O2 -fopenmp -fcommon -DRANKS -fpass-plugin=%plugin -mllvm -okl-target=$target -S -emit-llvm %s -o -; done | FileCheck --check-prefix=NONE %s
 // What has been done is not done once more.
 // RUN: opt-22 -load-pass-plugin=%plugin -okl-target=cuda,cpu -passes=okl-finish -S %t.ll -o - | FileCheck %s
 //
@@ -28,7 +28,10 @@ float shared[300][300];
 double small[8191] = {};
 const double table[9000] = {2};
 _Thread_local double own[9000];
-__attribute__((section("apart"))) double apart[9000];
+#ifndef RANKS
+__attribute__((section("apart")))
+#endif
+double apart[9000];
 extern double elsewhere[9000];
 
 double use(int i) {

@@ -131,29 +131,6 @@ pub(super) fn outside_is_private<'d>(
     Ok(())
 }
 
-/// Whether control may come from one instruction to another one.
-pub(super) fn comes_to<'d>(from: Instruction<'d>, to: Instruction<'d>) -> bool {
-    let code = from.block().instructions();
-    let behind = code.iter().skip_while(|one| **one != from).skip(1);
-    if behind.copied().any(|one| one == to) {
-        return true;
-    }
-    let mut rest = from.block().successors();
-    let mut seen: std::collections::HashSet<_> = rest.iter().copied().collect();
-    while let Some(block) = rest.pop() {
-        if block == to.block() {
-            return true;
-        }
-        rest.extend(
-            block
-                .successors()
-                .into_iter()
-                .filter(|next| seen.insert(*next)),
-        );
-    }
-    false
-}
-
 /// Whether a call says something and does nothing.
 pub fn tells_only(call: Call<'_>) -> bool {
     let name = call.callee_name();
