@@ -124,7 +124,11 @@ mod tests {
             .filter(|one| one.opcode() == Opcode::LLVMStore)
             .collect();
         let comes = |from: usize, to: usize, not: Option<usize>| {
-            comes_to(stores[from - 1], stores[to - 1], not.map(|not| stores[not - 1]))
+            comes_to(
+                stores[from - 1],
+                stores[to - 1],
+                not.map(|not| stores[not - 1]),
+            )
         };
         assert!(comes(1, 4, None) && comes(3, 2, None) && comes(2, 2, None));
         assert!(!comes(1, 1, None) && !comes(4, 2, None) && !comes(2, 1, None));

@@ -294,7 +294,8 @@ pub(super) fn find<'m>(
     }
 }
 
-pub(super) const NOT_THE_SAME: &str = "each thread may find something of its own in front of the loop";
+pub(super) const NOT_THE_SAME: &str =
+    "each thread may find something of its own in front of the loop";
 
 /// What is the same for all threads of a region, whichever of them finds it out: the one that there is does so for all.
 pub(super) struct Same {
@@ -364,4 +365,3 @@ impl Same {
         writes.find(|at| !is_same(at)).copied()
     }
 }
-
