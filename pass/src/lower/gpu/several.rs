@@ -156,6 +156,7 @@ fn cut(module: &Module, body: &str) -> Result<Vec<String>, Why> {
     let team = region.body.copy();
     team.remove_unreachable_blocks();
     bring_in(team)?;
+    end_apart(team);
     begin_anew(module, team);
     Passes::over(team).run("sroa<modify-cfg>,adce");
     team.remove_unreachable_blocks();
@@ -214,6 +215,26 @@ fn bring_in(team: Function<'_>) -> Result<(), Why> {
                 Some(at),
                 "it calls a function in which threads share a loop",
             );
+        }
+    }
+}
+
+/// Has each call that may throw end the program at a place of its own: that of a loop's calls belongs to the loop.
+fn end_apart(team: Function<'_>) {
+    for block in team.blocks() {
+        let code = block.instructions();
+        let ends = code[0].opcode() == Opcode::LLVMLandingPad
+            && code.last().map(|one| one.opcode()) == Some(Opcode::LLVMUnreachable);
+        if !ends {
+            continue;
+        }
+        for from in block.predecessors().into_iter().skip(1) {
+            let throws = from.terminator().expect("a complete block");
+            let operands = throws.operands().into_iter();
+            let mut operands = operands.enumerate();
+            let unwinds = operands.find(|(_, operand)| *operand == block.label());
+            let (at, _) = unwinds.expect("it goes there");
+            throws.set_operand(at, Block::copies(&[block])[0].label());
         }
     }
 }
