@@ -1,6 +1,6 @@
 // Here because these are C++ only: diagnostics and remarks, names of DISubprogram, demangle, TargetLibraryInfo,
 // type-based aliases, LoopInfo, GEPOperator's distances, what instructions may do, the rewrites of Transforms/Utils
-// (blocks, constants, lists of globals, metadata of loops and of groups of accesses, atomic updates), deleteBody, the order of globals, and xxh3.
+// (blocks, constants, variables, lists of globals, metadata of loops and of groups of accesses, atomic updates), deleteBody, the order of globals, and xxh3.
 #include "shim.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -130,6 +130,25 @@ void okl_move_to_end(LLVMModuleRef M, LLVMValueRef Global) {
   auto *GV = unwrap<GlobalVariable>(Global);
   unwrap(M)->removeGlobalVariable(GV);
   unwrap(M)->insertGlobalVariable(GV);
+}
+
+LLVMValueRef okl_widen(LLVMValueRef Global, uint64_t Bytes) {
+  auto *Old = unwrap<GlobalVariable>(Global);
+  LLVMContext &C = Old->getContext();
+  auto *Rest = ArrayType::get(Type::getInt8Ty(C), Bytes);
+  auto *Type = StructType::get(C, {Old->getValueType(), Rest});
+  Constant *Was = Old->getInitializer();
+  Constant *Value = Was->isNullValue() ? Constant::getNullValue(Type)
+                                       : ConstantStruct::get(Type, {Was, Constant::getNullValue(Rest)});
+  auto *New = new GlobalVariable(*Old->getParent(), Type, Old->isConstant(), Old->getLinkage(), Value, "", Old,
+                                 Old->getThreadLocalMode(), Old->getAddressSpace());
+  New->copyAttributesFrom(Old);
+  New->copyMetadata(Old, 0);
+  New->setComdat(Old->getComdat());
+  New->takeName(Old);
+  Old->replaceAllUsesWith(New);
+  Old->eraseFromParent();
+  return wrap(New);
 }
 
 void okl_expand_constant_users(LLVMValueRef Global) {

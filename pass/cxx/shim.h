@@ -69,6 +69,8 @@ void okl_append_to_compiler_used(LLVMModuleRef M, LLVMValueRef Global);
 // The function has no parameters.
 void okl_call_before_main(LLVMModuleRef M, LLVMValueRef Function);
 void okl_move_to_end(LLVMModuleRef M, LLVMValueRef Global);
+// A variable with so many bytes more, which are 0, in place of a defined one.
+LLVMValueRef okl_widen(LLVMValueRef Global, uint64_t Bytes);
 void okl_expand_constant_users(LLVMValueRef Global);
 
 // Of an address that is computed from another one: whether it is a constant number of bytes behind that, and how many.

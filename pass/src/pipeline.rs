@@ -32,7 +32,7 @@ pub const STAGES: &[Stage] = &[
     at(Point::BeforeVectorising, "okl-costs", declare_costs),
     at(Point::BeforeVectorising, "okl-lanes", add_lanes),
     at(Point::BeforeVectorising, "okl-prefetch", add_prefetches),
-    // At the end: versions that turned out the same become one.
+    // At the end: versions that turned out the same become one, and large variables get pages that devices may have, too.
     at(Point::End, "okl-finish", finish),
     // For tests and the curious.
     at(Point::ByName, "print<okl-loops>", print_loops),
@@ -53,11 +53,18 @@ fn lower(run: &Run<'_>) -> bool {
 
 /// What the user asks for; where it is not understood he is told.
 fn options(run: &Run<'_>, parameters: &str) -> Option<Options> {
-    let environment = std::env::var("OKL_TARGET").ok();
-    let environment = environment.as_deref();
-    let options = Options::read(parameters, &run.target, run.is_strict, environment);
     let told = |message: String| run.module.diagnose(None, None, &message, Severity::Error);
-    options.map_err(told).ok()
+    read(run, parameters).map_err(told).ok()
+}
+
+fn read(run: &Run<'_>, parameters: &str) -> Result<Options, String> {
+    let environment = std::env::var("OKL_TARGET").ok();
+    Options::read(
+        parameters,
+        &run.target,
+        run.is_strict,
+        environment.as_deref(),
+    )
 }
 
 fn lower_as(module: &Module, options: &Options) -> bool {
@@ -108,7 +115,8 @@ impl<'m> Lowering<'m> {
     /// Of loops over blocks of work items, where ranks are to share them: threads share them before.
     fn of_blocks(module: &'m Module, options: &Options) -> Option<Self> {
         let asked = options.plan.as_ref().filter(|asked| asked.distribute)?;
-        let prepared = recognise::prepare(module);
+        let named = asked.has_devices() && gpu::give_names(module);
+        let prepared = recognise::prepare(module) || named;
         let found = recognise::recognise_blocks(module);
         Some(Self {
             prepared,
@@ -128,9 +136,11 @@ impl<'m> Lowering<'m> {
             Some(asked) => asked.distribute,
             None => recognise::has_ranks(module),
         };
-        let written = recognise::prepare(module);
+        let has_devices = options.plan.as_ref().is_some_and(Plan::has_devices);
+        let named = has_devices && gpu::give_names(module);
+        let written = recognise::prepare(module) || named;
         let prepared = may_distribute && mpi::prepare(module) || written;
-        let shares = may_distribute && options.plan.as_ref().is_some_and(Plan::has_devices);
+        let shares = may_distribute && has_devices;
         let prepared = shares && gpu::prepare_shares(module) || prepared;
         let mut found = recognise::recognise(module);
         let plans = Plans::of(options, &found);
@@ -388,7 +398,12 @@ fn add_prefetches(run: &Run<'_>) -> bool {
 /// What is left to do after all other passes.
 fn finish(run: &Run<'_>) -> bool {
     let restored = mpi::thread_private::restore(run.module);
-    mpi::twins::finish(run.module) || restored
+    let merged = mpi::twins::finish(run.module);
+    // Ranks have their memory from their own run time.
+    let plan = read(run, &run.parameters).ok().and_then(|one| one.plan);
+    let has_devices = plan.is_some_and(|plan| plan.has_devices() && !plan.distribute);
+    let moved = has_devices && gpu::give_pages(run.module);
+    restored || merged || moved
 }
 
 /// Prints the regions and loops of a module; behind a region the loops that its team shares, as a simplified copy of the

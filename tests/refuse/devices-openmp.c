@@ -135,3 +135,24 @@ void wide(long double *x) {
 // CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: it computes with `long double` or `__float128`
     x[i] = i;
 }
+void sized(int *bins, int m) {
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: it combines arrays whose sizes are computed
+#pragma omp parallel for reduction(+ : bins[ : m])
+  for (int i = 0; i < n; i++)
+    bins[i % m]++;
+}
+void large(void) {
+  double bins[97] = {0};
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: it combines values of too many bytes
+#pragma omp parallel for reduction(+ : bins)
+  for (int i = 0; i < n; i++)
+    bins[i % 97] += i;
+  a[7] = bins[3];
+}
+static int calls_twice(int k) { return k < 2 ? n : calls_twice(k - 1) + calls_twice(k - 2) + calls_twice(k - 3); }
+void recurses(void) {
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: it calls calls_twice, which calls itself or too much else
+    a[i] = calls_twice(i);
+}

@@ -146,3 +146,12 @@ KERNEL void pointers(int n, List list, float **rows) {
   for (OUTER int o = 0; o < n; ++o)
     for (INNER int i = 0; i < 4; ++i) rows[4 * o + i] = (float *)(rows + i);
 }
+
+static int depth = 3;
+static int calls_itself(int k) { return k < depth ? k : calls_itself(k - 1) + calls_itself(k - 2) + calls_itself(k - 3); }
+KERNEL void recurses(int n, int *a) {
+  // CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: error: this cannot run on a device: it calls calls_itself, which uses variables that are no constants, or has @atomic code, and cannot be a part of it
+  for (OUTER int o = 0; o < n; ++o)
+    for (INNER int i = 0; i < 4; ++i)
+      a[o] = calls_itself(i), depth++;
+}

@@ -118,6 +118,16 @@ pub fn reached(body: Function<'_>) -> Vec<Function<'_>> {
     reached
 }
 
+/// Whether a function comes to itself by calls.
+pub fn calls_itself(function: Function<'_>) -> bool {
+    let all = reached(function).into_iter();
+    let mut code = all.flat_map(|one| one.instructions());
+    code.any(|one| {
+        one.as_call()
+            .is_some_and(|call| call.callee_function() == Some(function))
+    })
+}
+
 /// Whether a call through a pointer may reach the function: its address is used for something other
 /// than calling it or handing it to the OpenMP runtime.
 pub fn is_address_taken(function: Function<'_>) -> bool {

@@ -80,6 +80,7 @@ unsafe extern "C" {
     fn okl_move_before(at: LLVMValueRef, before: LLVMValueRef);
     fn okl_insert_if(condition: LLVMValueRef, before: LLVMValueRef) -> LLVMValueRef;
     fn okl_append_to_used(module: LLVMModuleRef, globals: *const LLVMValueRef, count: usize);
+    fn okl_widen(global: LLVMValueRef, bytes: u64) -> LLVMValueRef;
     fn okl_append_to_compiler_used(module: LLVMModuleRef, global: LLVMValueRef);
     fn okl_call_before_main(module: LLVMModuleRef, function: LLVMValueRef);
     fn okl_move_to_end(module: LLVMModuleRef, global: LLVMValueRef);
@@ -328,7 +329,15 @@ impl<'m> Block<'m> {
     }
 }
 
-impl Global<'_> {
+impl<'m> Global<'m> {
+    /// Puts a variable with so many bytes more, which are 0, in place of this one, which is defined here. All that used this one
+    /// uses that one.
+    pub fn widen(self, bytes: u64) -> Self {
+        assert!(!self.is_declaration());
+        // SAFETY: a variable with an initial value; LLVM hands out a new one, and nothing of ours keeps the old one.
+        unsafe { Global::from_nullable(okl_widen(self.raw(), bytes)) }.expect("a variable")
+    }
+
     /// Turns constant expressions over this global that instructions use into instructions.
     pub fn expand_constant_users(self) {
         // SAFETY: a global variable.

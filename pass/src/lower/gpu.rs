@@ -9,9 +9,11 @@
 //!
 //! Kinds of devices differ in data: [`target`].
 
+mod arrays;
 mod asked;
 mod blocks;
 mod compile;
+mod flow;
 mod halo;
 mod launch;
 mod library;
@@ -131,6 +133,16 @@ struct Known<'m> {
     images: Vec<usize>,
     /// Which devices cannot run it, where, and why.
     lacks: Vec<(&'static GpuTarget, Instruction<'m>, String)>,
+}
+
+/// Gives variables names that have none: by these kernels' copies are told from one another. True where the module was changed.
+pub fn give_names(module: &Module) -> bool {
+    let all = module.globals().into_iter();
+    let unnamed: Vec<_> = all.filter(|one| one.name().is_empty()).collect();
+    for one in &unnamed {
+        one.set_name("unnamed");
+    }
+    !unnamed.is_empty()
 }
 
 /// Which loops and regions go to devices of these kinds.
@@ -340,14 +352,13 @@ fn regions<'a, 'm>(
             continue;
         }
         let name = one.body.name();
-        if let Some((_, known)) = asked.whys.iter().find(|(body, _)| *body == name) {
-            found.push((one, Err(known.clone())));
-            continue;
-        }
+        let known = asked.whys.iter().find(|(body, _)| *body == name);
         let of_it = range::Candidate::of(module, one, asked.on_ranks).and_then(|candidate| {
             range::outline(&probe, &candidate, which, target)?;
             Ok(candidate)
         });
+        // What is not several may still be one; where it is not, it is known already why.
+        let of_it = of_it.map_err(|why| known.map_or(why, |(_, known)| known.clone()));
         found.push((one, of_it));
     }
     found
@@ -500,6 +511,28 @@ impl<'m> Plan<'m> {
     }
 }
 
+pub use arrays::give_pages;
 pub use launch::{Launches, emit, finish};
 pub use range::prepare as prepare_shares;
 pub use several::{Whys, prepare};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::OwnModule;
+
+    #[test]
+    fn no_variable_is_without_a_name() {
+        let module = OwnModule::parse(
+            "@0 = internal global i32 0
+            @unnamed = global i32 0
+            @1 = private global i32 0",
+        );
+        assert!(give_names(&module));
+        let mut names: Vec<_> = module.globals().iter().map(|one| one.name()).collect();
+        names.sort();
+        names.dedup();
+        assert!(names.len() == 3 && names.iter().all(|name| !name.is_empty()));
+        assert!(!give_names(&module));
+    }
+}

@@ -70,6 +70,18 @@ abi_structs! {
     }
 }
 
+/// Large arrays: as blocks of the heap of this size and more they are watched, page by page.
+pub mod arrays {
+    /// So many bytes at least.
+    pub const SMALLEST: usize = 64 << 10;
+    /// Bytes of a page.
+    pub const PAGE: usize = 4096;
+    /// The section of a program that lists its large variables: for each its address and as many bytes as the program knows of.
+    /// Where such a variable's symbol begins a page, and has more bytes than that, up to the end of a page, then these pages are
+    /// its alone, and no address in them leads to another one. (The linker may have taken another file's definition.)
+    pub const SECTION: &str = "okl_arrays";
+}
+
 /// What device code is written in.
 pub mod form {
     /// PTX, a text.

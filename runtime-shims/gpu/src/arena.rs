@@ -13,10 +13,9 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
 
-use crate::pages::{Access, PAGE};
+pub use okl_abi::gpu::arrays::SMALLEST;
 
-/// Smaller blocks are the C library's.
-pub const SMALLEST: usize = 64 << 10;
+use crate::pages::{Access, PAGE};
 
 /// So many bytes of blocks that were freed are kept: programs use some again and again.
 const MOST_KEPT: usize = if cfg!(test) { 1 << 20 } else { 64 << 20 };

@@ -9,6 +9,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, OnceLock};
 
+use crate::arrays;
 use crate::interpose::signals;
 use crate::program;
 
@@ -42,6 +43,7 @@ pub fn install() {
         }
         stack.expose_provenance() + STACK
     });
+    arrays::find();
     signals::install(on_fault);
 }
 
@@ -60,7 +62,7 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context
         // Bit 1 of the page-fault error code: the access was a write.
         let writes = registers[libc::REG_ERR as usize] & 2 != 0;
         let may_be_ours = (*info).si_code == SEGV_ACCERR
-            && program::arena_of(address).is_some()
+            && (program::arena_of(address).is_some() || arrays::contains(address))
             && !program::is_busy();
         if may_be_ours && is_served(address, writes) {
             *libc::__errno_location() = errno;

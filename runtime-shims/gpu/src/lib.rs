@@ -6,7 +6,7 @@
 //! | `table`, `cuda`, `hip`, `opencl` | a driver's functions under our names, and what CUDA, HIP and OpenCL call them |
 //! | `settings` | what the user wants |
 //! | `timeline`, `device` | a device, what it is asked to do, and when it was done |
-//! | `pages`, `arena`, `mirrors` | blocks of the heap that the device has, too, page by page |
+//! | `pages`, `arena`, `arrays`, `mirrors` | blocks of the heap, and large variables, that the device has, too, page by page |
 //! | `mappings`, `symbols`, `places` | all other memory, which is copied at each launch |
 //! | `described`, `given`, `costs`, `offload` | kernels: what the compiler says of them, what the library gives them, what they cost, and a device with all that it has |
 //! | `program`, `job`, `next`, `allocator` | this process, and the run time for ranks where it is one |
@@ -18,6 +18,7 @@
 
 mod allocator;
 mod arena;
+mod arrays;
 mod costs;
 mod cuda;
 mod described;

@@ -1,12 +1,14 @@
-//! Blocks of the program's heap that the device has, too.
+//! Blocks of the program's heap, and large variables of its, that the device has, too.
 //!
-//! Guarantee: all addresses that lead to one block lead to one object of the device, as far apart as on the host; and each
+//! Guarantee: all addresses that lead to one block, as both are called here, lead to one object of the device, as far apart as on the host; and each
 //! byte has, on the side that accesses it, what was written last ([`crate::pages`]).
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::ptr;
 
 use crate::arena::Arena;
+use crate::arrays;
 use crate::device::{Device, Problem};
 use crate::pages::{Access, Machine, PAGE, Pages};
 use crate::table::{Address, Failure};
@@ -23,6 +25,8 @@ pub struct Moved {
 struct Mirror {
     end: usize,
     address: Address,
+    /// From the block to the library's view of it.
+    view: usize,
     pages: Pages,
     /// The kernel that wrote it last, or else read it: whose bytes are those that come back.
     kernel: usize,
@@ -43,7 +47,15 @@ struct Sides<'a> {
     device: &'a Device,
     start: usize,
     address: Address,
+    /// From the block to the library's view.
+    view: usize,
     moved: Moved,
+}
+
+impl Sides<'_> {
+    fn view(&self, at: usize) -> *mut u8 {
+        ptr::with_exposed_provenance_mut((self.start + at).wrapping_add(self.view))
+    }
 }
 
 impl Machine for Sides<'_> {
@@ -57,7 +69,7 @@ impl Machine for Sides<'_> {
     fn upload(&mut self, pages: Range<usize>) -> Result<(), Problem> {
         let (at, bytes) = (pages.start * PAGE, pages.len() * PAGE);
         self.moved.up += bytes as u64;
-        let from = self.arena.view(self.start + at);
+        let from = self.view(at);
         // SAFETY: pages of the block.
         unsafe { (self.device).upload(self.address + at as u64, from, bytes) }
     }
@@ -65,17 +77,21 @@ impl Machine for Sides<'_> {
     fn download(&mut self, pages: Range<usize>) -> Result<(), Problem> {
         let (at, bytes) = (pages.start * PAGE, pages.len() * PAGE);
         self.moved.down += bytes as u64;
-        let to = self.arena.view(self.start + at);
+        let to = self.view(at);
         // SAFETY: pages of the block.
         unsafe { (self.device).download(to, self.address + at as u64, bytes) }
     }
 
     fn too_many_mappings(&mut self) -> Problem {
-        Problem {
-            failure: Failure::Other,
-            text: "this process has no mapping left to watch its memory with: raise the limit vm.max_map_count"
-                .to_owned(),
-        }
+        no_mapping()
+    }
+}
+
+fn no_mapping() -> Problem {
+    Problem {
+        failure: Failure::Other,
+        text: "this process has no mapping left to watch its memory with: raise the limit vm.max_map_count"
+            .to_owned(),
     }
 }
 
@@ -106,9 +122,24 @@ impl Mirrors {
             return Ok(mirror.address);
         }
         let address = device.allocate(block.len())?;
+        let view = match self.arena.contains(block.start) {
+            true => self
+                .arena
+                .view(block.start)
+                .addr()
+                .wrapping_sub(block.start),
+            false => match arrays::share(block.start) {
+                Some(view) => view,
+                None => {
+                    device.free(address)?;
+                    return Err(no_mapping());
+                }
+            },
+        };
         let mirror = Mirror {
             end: block.end,
             address,
+            view,
             pages: Pages::new(block.len() / PAGE),
             kernel: usize::MAX,
             turn: self.turn,
@@ -131,6 +162,7 @@ impl Mirrors {
             device,
             start,
             address: mirror.address,
+            view: mirror.view,
             moved: Moved::default(),
         };
         body(mirror, &mut sides)?;
@@ -202,8 +234,10 @@ impl Mirrors {
                 mirror.pages.abandon(sides)
             }
         })?;
+        if !self.leave(start) {
+            return Err(no_mapping());
+        }
         let mirror = self.all.remove(&start).expect("an object of the device");
-        self.arena.watch(start, false);
         device.free(mirror.address)?;
         Ok(moved)
     }
@@ -229,8 +263,17 @@ impl Mirrors {
     /// The contents are the host's alone, without the device: it is not there any more, as in a process that was forked.
     pub fn forget(&mut self) {
         for (start, _) in std::mem::take(&mut self.all) {
-            self.arena.watch(start, false);
+            self.leave(start);
         }
+    }
+
+    /// Nothing has to be known any more of a block that the host alone has. False: it stays watched.
+    fn leave(&self, start: usize) -> bool {
+        if self.arena.contains(start) {
+            self.arena.watch(start, false);
+            return true;
+        }
+        arrays::separate(start)
     }
 
     /// Bytes of the device that these have.

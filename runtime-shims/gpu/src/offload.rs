@@ -13,6 +13,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use okl_abi::gpu::{DeviceParameter, Image, parameter};
 
 use crate::arena::Arena;
+use crate::arrays;
 use crate::costs::{self, Cost};
 use crate::described::{Described, code, fits, processor, wanted};
 use crate::device::{Device, Problem, Span};
@@ -169,7 +170,7 @@ struct Copy {
 enum Place {
     /// As it is: nowhere, or to the device's memory.
     Same,
-    /// A block of the heap.
+    /// A block of the heap, or a large variable.
     Block(Range<usize>),
     /// What is copied.
     Copied(Range<usize>),
@@ -407,6 +408,11 @@ impl Offload {
         {
             let block = mirrors.arena().block_of(address);
             return block.map_or(Place::Same, Place::Block);
+        }
+        if self.mirrors.is_some()
+            && let Some(pages) = arrays::around(address)
+        {
+            return Place::Block(pages);
         }
         places::around(address, context).map_or(Place::Same, Place::Copied)
     }
@@ -787,7 +793,7 @@ impl Offload {
     /// What the program does where it accesses memory.
     const ACCESS: &str = "copying data from the device";
 
-    /// The host reads or writes at an address of the heap; false where the device has nothing to do with that.
+    /// The host reads or writes at an address of a block; false where the device has nothing to do with that.
     pub fn touch(&mut self, address: usize, writes: bool) -> Result<bool, String> {
         let Some((start, kernel)) = self
             .mirrors
@@ -805,7 +811,7 @@ impl Offload {
         Ok(true)
     }
 
-    /// The host reads or writes a range that begins in the heap.
+    /// The host reads or writes a range that begins in a block.
     pub fn touch_all(&mut self, range: Range<usize>, writes: bool) -> Result<(), String> {
         let Some((start, kernel)) = self
             .mirrors

@@ -1,4 +1,4 @@
-//! What memory of the program's an address leads to, where it is none of the heap's large blocks: of such memory what may
+//! What memory of the program's an address leads to, where it is no large block of the heap, and no large variable: of other memory what may
 //! belong to the object is copied to the device before a kernel runs, and what the kernel changed is copied back after it.
 //!
 //! Guarantee: the object that the address leads to is in the range, whole. More than that may be: bytes that the kernel does
@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::ptr;
 
 use crate::arena::SMALLEST;
+use crate::arrays;
 use crate::mappings;
 use crate::pages::PAGE;
 use crate::symbols;
@@ -109,11 +110,12 @@ fn global(address: usize) -> Option<Range<usize>> {
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
     let part = search.part?;
     if part.len() <= SMALLEST {
-        return Some(part);
+        return Some(arrays::without(part, address));
     }
     let variables = symbols::around(search.base, &search.file, address);
     let inside = |range: &Range<usize>| part.start <= range.start && range.end <= part.end;
-    variables.filter(inside).or(Some(part))
+    let range = variables.filter(inside).unwrap_or(part);
+    Some(arrays::without(range, address))
 }
 
 /// What is mapped there without a gap, and can be read; of the C library's heap, what a small block may reach.

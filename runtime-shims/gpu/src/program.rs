@@ -14,6 +14,7 @@ use okl_job::end::{self, Speaker};
 use okl_job::{own_environment, report, settings as job_settings};
 
 use crate::arena::{self, Arena};
+use crate::arrays;
 use crate::described::Described;
 use crate::device::{Device, Driver, Problem};
 use crate::job;
@@ -359,7 +360,7 @@ extern "C" fn end_on_rank(told: extern "C" fn(*const c_void, usize)) {
     .unwrap_or_else(|wrong| fatal(&wrong));
 }
 
-/// The host reads or writes at an address of the heap, which is protected; false where nothing of ours protects it.
+/// The host reads or writes at an address that is protected; false where nothing of ours protects it.
 pub fn touch(address: usize, writes: bool) -> bool {
     let touched = with(|state| match state {
         State::Device(offload) => offload.touch(address, writes),
@@ -371,7 +372,10 @@ pub fn touch(address: usize, writes: bool) -> bool {
 /// The host, or the system for it, reads or writes a range.
 pub fn touch_all(range: Range<usize>, writes: bool) {
     // Threads of a driver move blocks of theirs while another thread waits for them with the lock.
-    let is_watched = || arena_of(range.start).is_some_and(|arena| arena.watches(range.start));
+    let is_watched = || {
+        arena_of(range.start).is_some_and(|arena| arena.watches(range.start))
+            || arrays::is_watched(range.start)
+    };
     if has_device() && !is_busy() && is_watched() {
         with_device(|offload| offload.touch_all(range, writes))
             .unwrap_or_else(|wrong| fatal(&wrong));

@@ -13,7 +13,7 @@ use std::sync::Mutex;
 const PADDING: usize = 64;
 
 /// The variables of an object: start and end, from the object's address on, in the order of their starts.
-type Variables = Vec<(usize, usize)>;
+pub type Variables = Vec<(usize, usize)>;
 
 /// Those of objects that were asked for, by their addresses and files.
 static ALL: Mutex<BTreeMap<(usize, String), Variables>> = Mutex::new(BTreeMap::new());
@@ -64,39 +64,92 @@ fn number(bytes: &[u8], at: usize, length: usize) -> Option<usize> {
     )
 }
 
-/// Those of an ELF file of 64 bits, from its table of symbols. (`elf.h`)
+/// Those of an ELF file of 64 bits, from its table of symbols.
 fn of_file(file: &str) -> Option<Variables> {
-    const SYMTAB: usize = 2;
-    const OBJECT: u8 = 1;
-    const SYMBOL: usize = 24;
-    let file = File::open(file).ok()?;
-    let read = |at: usize, length: usize| {
-        let mut bytes = vec![0_u8; length];
-        file.read_exact_at(&mut bytes, at as u64).ok()?;
-        Some(bytes)
-    };
-    let header = read(0, 64)?;
-    if !header.starts_with(b"\x7fELF\x02\x01") {
-        return None;
+    Some(Elf::open(file)?.variables()?.0)
+}
+
+/// An ELF file of 64 bits. (`elf.h`)
+pub struct Elf {
+    file: File,
+    sections: Vec<u8>,
+    /// Bytes of what is said of a section.
+    size: usize,
+    names: Vec<u8>,
+}
+
+impl Elf {
+    /// That of a name.
+    pub fn open(file: &str) -> Option<Self> {
+        let file = File::open(file).ok()?;
+        let header = read(&file, 0, 64)?;
+        if !header.starts_with(b"\x7fELF\x02\x01") {
+            return None;
+        }
+        let (table, size, count, names) = (
+            number(&header, 40, 8)?,
+            number(&header, 58, 2)?,
+            number(&header, 60, 2)?,
+            number(&header, 62, 2)?,
+        );
+        let size = size.max(1);
+        let sections = read(&file, table, size.checked_mul(count)?)?;
+        let mut all = Self {
+            file,
+            sections,
+            size,
+            names: Vec::new(),
+        };
+        let names = all.sections.chunks_exact(size).nth(names);
+        all.names = names
+            .and_then(|names| all.contents(names))
+            .unwrap_or_default();
+        Some(all)
     }
-    let (table, size, count) = (
-        number(&header, 40, 8)?,
-        number(&header, 58, 2)?,
-        number(&header, 60, 2)?,
-    );
-    let sections = read(table, size.checked_mul(count)?)?;
-    let mut sections = sections.chunks_exact(size.max(1));
-    let symbols = sections.find(|section| number(section, 4, 4) == Some(SYMTAB))?;
-    let symbols = read(number(symbols, 24, 8)?, number(symbols, 32, 8)?)?;
-    let symbols = symbols.chunks_exact(SYMBOL).filter_map(|symbol| {
-        let (value, size) = (number(symbol, 8, 8)?, number(symbol, 16, 8)?);
-        let is_defined = number(symbol, 6, 2)? != 0;
-        (symbol[4] & 15 == OBJECT && size > 0 && is_defined)
-            .then_some((value, value.checked_add(size)?))
-    });
-    let mut symbols: Variables = symbols.collect();
-    symbols.sort_unstable();
-    Some(symbols)
+
+    fn contents(&self, section: &[u8]) -> Option<Vec<u8>> {
+        read(&self.file, number(section, 24, 8)?, number(section, 32, 8)?)
+    }
+
+    /// Where a section of a name lies, from the object's address on.
+    pub fn section(&self, name: &str) -> Option<Range<usize>> {
+        let mut all = self.sections.chunks_exact(self.size);
+        let found = all.find(|section| {
+            let its = number(section, 0, 4).and_then(|at| self.names.get(at..));
+            its.and_then(|its| its.strip_prefix(name.as_bytes()))
+                .is_some_and(|rest| rest.first() == Some(&0))
+        })?;
+        let start = number(found, 16, 8)?;
+        Some(start..start.checked_add(number(found, 32, 8)?)?)
+    }
+
+    /// Its variables in the order of their starts, and whether those that only one of its files knows are among them: they may
+    /// have been stripped.
+    pub fn variables(&self) -> Option<(Variables, bool)> {
+        const SYMTAB: usize = 2;
+        const OBJECT: u8 = 1;
+        const SYMBOL: usize = 24;
+        let mut sections = self.sections.chunks_exact(self.size);
+        let symbols = sections.find(|section| number(section, 4, 4) == Some(SYMTAB))?;
+        let symbols = self.contents(symbols)?;
+        let mut has_local = false;
+        let symbols = symbols.chunks_exact(SYMBOL).filter_map(|symbol| {
+            let (value, size) = (number(symbol, 8, 8)?, number(symbol, 16, 8)?);
+            let is_defined = number(symbol, 6, 2)? != 0;
+            let is_it = symbol[4] & 15 == OBJECT && size > 0 && is_defined;
+            has_local |= is_it && symbol[4] >> 4 == 0;
+            is_it.then_some((value, value.checked_add(size)?))
+        });
+        let mut symbols: Variables = symbols.collect();
+        symbols.sort_unstable();
+        Some((symbols, has_local))
+    }
+}
+
+fn read(file: &File, at: usize, length: usize) -> Option<Vec<u8>> {
+    let mut bytes = vec![0_u8; length];
+    file.read_exact_at(&mut bytes, at as u64).ok()?;
+    Some(bytes)
 }
 
 #[cfg(test)]

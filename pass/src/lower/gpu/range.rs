@@ -13,6 +13,7 @@ mod deal;
 mod host;
 mod reduce;
 mod share;
+mod steps;
 mod uniform;
 
 pub use checks::{tells_only, written};
@@ -24,9 +25,10 @@ use okl_abi::gpu::parameter;
 
 use super::asked::number;
 use super::compile::{Failed, entry_name, failed};
+use super::flow::comes_to;
 use super::launch::{Kernel, Parameter};
 use super::target::GpuTarget;
-use crate::analysis::call_graph::CallGraph;
+use crate::analysis::call_graph::{CallGraph, calls_itself};
 use crate::analysis::runtime::{self, effects};
 use crate::analysis::variables::{self, Does};
 use crate::analysis::waiting;
@@ -37,7 +39,7 @@ use crate::llvm::{
 };
 use crate::marks::ON_DEVICE;
 use crate::recognise;
-use checks::{check_all, comes_to, only_loop, outside_is_private};
+use checks::{check_all, only_loop, outside_is_private};
 use deal::{deal, is_end};
 use reduce::Combined;
 use share::Share;
@@ -261,7 +263,7 @@ pub fn outline(
     let meets = calls(body).into_iter();
     let mut meets = meets.filter(|call| effects(*call).has(Effects::BARRIER));
     let site = one.site.instruction();
-    if let Some(early) = meets.find(|call| comes_to(call.instruction(), site)) {
+    if let Some(early) = meets.find(|call| comes_to(call.instruction(), site, None)) {
         let told = "its threads meet in front of the loop";
         return why(Some(early.instruction()), told);
     }
@@ -270,7 +272,7 @@ pub fn outline(
         .into_iter()
         .filter(|at| is_end(*at, one.site))
         .collect();
-    let is_behind = |at| ends.iter().any(|end| comes_to(*end, at));
+    let is_behind = |at| ends.iter().any(|end| comes_to(*end, at, None));
     outside_is_private(&uniform, one, spans, &is_behind)?;
     reduce::check(device, body, &|at| spans.has(at), &is_behind)?;
     let last = extent.last.and_then(|last| uniform.evaluated(last));
@@ -297,7 +299,7 @@ pub fn outline(
         }
         placeholders.push((placeholder, Passed::Value(value)));
     }
-    replace_globals(device, body, &builder, &mut placeholders)?;
+    replace_globals(device, body, &builder, first, &mut placeholders)?;
     check_all(device, body)?;
     let long = device.int(64);
     let items = builder.load(long, slot(long));
@@ -420,8 +422,9 @@ fn inline_all(body: Function<'_>) -> Result<(), Why> {
             return Ok(());
         };
         let at = call.instruction();
-        let callee = call.callee_function().map(crate::diagnostic::user_name);
-        let told = |what: &str| format!("it calls {}, {what}", callee.clone().unwrap_or_default());
+        let callee = call.callee_function();
+        let name = callee.map(crate::diagnostic::user_name);
+        let told = |what: &str| format!("it calls {}, {what}", name.clone().unwrap_or_default());
         let place = place(at);
         let failed = |what: &str| {
             Err(Why {
@@ -429,7 +432,7 @@ fn inline_all(body: Function<'_>) -> Result<(), Why> {
                 place: place.clone(),
             })
         };
-        if body.instructions().len() > MOST_INSTRUCTIONS {
+        if callee.is_some_and(calls_itself) || body.instructions().len() > MOST_INSTRUCTIONS {
             return failed("which calls itself or too much else");
         }
         if !call.inline() {
@@ -438,11 +441,13 @@ fn inline_all(body: Function<'_>) -> Result<(), Why> {
     }
 }
 
-/// Has a body use what the host says is the address of a variable of the program's, for variables that are no constants.
+/// Has a body, whose code begins with `first`, use what the host says is the address of a variable of the program's, for
+/// variables that are no constants.
 fn replace_globals<'d>(
     device: &'d Module,
     body: Function<'d>,
     builder: &Builder<'d>,
+    first: Instruction<'d>,
     placeholders: &mut Vec<(Value<'d>, Passed)>,
 ) -> Result<(), Why> {
     for one in body.instructions() {
@@ -483,7 +488,7 @@ fn replace_globals<'d>(
                     value
                 }
             };
-            one.set_operand(at, builder.offset(address, bytes));
+            one.set_operand(at, Builder::before(device, first).offset(address, bytes));
         }
     }
     Ok(())

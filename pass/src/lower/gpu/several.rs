@@ -10,27 +10,31 @@
 //! nothing in them that is read behind it. All that it finds is the same whichever thread finds it out. What may wait for other
 //! threads, or counts on a number of them, is declined.
 
+mod found;
+
 use std::collections::HashSet;
 
 use okl_abi::{Effects, f, openmp};
 
 use super::compile;
+use super::flow::next_of;
 use super::range::{self, Why, why};
 use super::target::GpuTarget;
-use crate::analysis::call_graph::{CallGraph, reached};
+use crate::analysis::call_graph::{CallGraph, calls_itself, reached};
 use crate::analysis::runtime::{self, effects};
-use crate::analysis::variables::{self, Does, is_harmless};
 use crate::analysis::waiting;
 use crate::ir::{Part, Region, Step, Team};
 use crate::llvm::{
-    Block, Builder, Call, Comparison, Function, Global, Instruction, IntPredicate, Linkage,
-    Machine, Module, Opcode, OwnModule, Passes, Silence, Value,
+    Block, Builder, Call, Function, Global, Instruction, Linkage, Machine, Module, Opcode,
+    OwnModule, Passes, Silence, Value,
 };
 use crate::lower::runtime_call::{declare, declare_openmp};
 use crate::recognise;
+use found::{NOT_THE_SAME, Piece, Same, end_of, find};
 
 /// What the name of a function begins with that asks whether a kernel runs on a device; what the region that becomes the
-/// kernel is called comes behind it. Until it is known no kernel does.
+/// kernel is called comes behind it. Until it is known no kernel does. All loops of a region run there, or none: what one kind of
+/// device can run another one may not.
 const ASKS: &str = "okl.runs.";
 
 /// Why regions are none of these, by the names of their bodies.
@@ -46,20 +50,20 @@ pub fn prepare<'m>(
     let mut whys = Whys::new();
     let asked = regions.iter().filter(|one| is_one(one));
     let asked: Vec<_> = asked.map(|one| one.body.name()).collect();
-    let machine = targets
-        .first()
-        .and_then(|one| Some((*one, Machine::of(&one.processor)?)));
-    let Some((target, machine)) = machine.filter(|_| !asked.is_empty()) else {
+    if asked.is_empty() {
         return (false, whys);
-    };
+    }
     let mut good = Vec::new();
     {
         let _nobody_is_told = Silence::begin(module);
-        let probe = compile::copy(module, &machine);
+        let mut probes = Vec::new();
         let mut rehearsed = OwnModule::copy_with_lines(module);
         for body in asked {
-            // In the probe nothing unwinds.
-            let tried = try_out(&probe, &body, target);
+            // In a probe nothing unwinds. One kind of device that has kernels of all loops is enough: where another one does
+            // not, none of them runs there.
+            let Some(tried) = on_any(module, targets, &mut probes, &body) else {
+                return (false, whys);
+            };
             let tried = tried.and_then(|()| {
                 cut(&rehearsed, &body).map(drop).inspect_err(|_| {
                     rehearsed = OwnModule::copy_with_lines(module);
@@ -74,6 +78,30 @@ pub fn prepare<'m>(
     }
     cut_all(module, &good);
     (!good.is_empty(), whys)
+}
+
+/// Tries a region out for one kind of device after the other; why the first cannot run all of its loops where none can. `None`:
+/// LLVM knows none of them. The copies that are made for that are kept.
+fn on_any(
+    module: &Module,
+    targets: &[&'static GpuTarget],
+    probes: &mut Vec<(&'static GpuTarget, OwnModule)>,
+    body: &str,
+) -> Option<Result<(), Why>> {
+    let mut told = None;
+    for (at, target) in targets.iter().copied().enumerate() {
+        if probes.len() == at {
+            let Some(machine) = Machine::of(&target.processor) else {
+                return told;
+            };
+            probes.push((target, compile::copy(module, &machine)));
+        }
+        match try_out(&probes[at].1, body, target) {
+            Ok(()) => return Some(Ok(())),
+            Err(why) => told = told.or(Some(Err(why))),
+        }
+    }
+    told
 }
 
 /// Cuts regions in a module, as it was possible in a copy.
@@ -128,6 +156,7 @@ fn cut(module: &Module, body: &str) -> Result<Vec<String>, Why> {
     let team = region.body.copy();
     team.remove_unreachable_blocks();
     bring_in(team)?;
+    end_apart(team);
     begin_anew(module, team);
     Passes::over(team).run("sroa<modify-cfg>,adce");
     team.remove_unreachable_blocks();
@@ -140,10 +169,10 @@ fn cut(module: &Module, body: &str) -> Result<Vec<String>, Why> {
     for site in &sites {
         names.push(cut_out(module, region, team, *site)?);
     }
-    let Some(first) = names.first() else {
+    if names.is_empty() {
         return why(None, "its threads share no loop");
-    };
-    put_in_front(module, region, team, first)?;
+    }
+    put_in_front(module, region, team, &names)?;
     range::mark(module, region.body);
     Ok(names)
 }
@@ -179,11 +208,33 @@ fn bring_in(team: Function<'_>) -> Result<(), Why> {
         let is_known = call
             .callee_function()
             .is_some_and(|one| !one.is_interposable());
-        if code.len() > MOST_INSTRUCTIONS || !is_known || !call.inline() {
+        let is_too_much =
+            code.len() > MOST_INSTRUCTIONS || call.callee_function().is_some_and(calls_itself);
+        if is_too_much || !is_known || !call.inline() {
             return why(
                 Some(at),
                 "it calls a function in which threads share a loop",
             );
+        }
+    }
+}
+
+/// Has each call that may throw end the program at a place of its own: that of a loop's calls belongs to the loop.
+fn end_apart(team: Function<'_>) {
+    for block in team.blocks() {
+        let code = block.instructions();
+        let ends = code[0].opcode() == Opcode::LLVMLandingPad
+            && code.last().map(|one| one.opcode()) == Some(Opcode::LLVMUnreachable);
+        if !ends {
+            continue;
+        }
+        for from in block.predecessors().into_iter().skip(1) {
+            let throws = from.terminator().expect("a complete block");
+            let operands = throws.operands().into_iter();
+            let mut operands = operands.enumerate();
+            let unwinds = operands.find(|(_, operand)| *operand == block.label());
+            let (at, _) = unwinds.expect("it goes there");
+            throws.set_operand(at, Block::copies(&[block])[0].label());
         }
     }
 }
@@ -241,425 +292,6 @@ fn check<'m>(module: &'m Module, region: &Region<'m>) -> Result<(), Why> {
         }
     }
     Ok(())
-}
-
-/// A loop with all that belongs to it: from its first instruction to the one behind it.
-struct Piece<'m> {
-    first: Instruction<'m>,
-    behind: Instruction<'m>,
-    /// All of it.
-    all: HashSet<Instruction<'m>>,
-}
-
-const NOT_CLOSED: &str = "its loop is left or entered in several places";
-
-impl<'m> Piece<'m> {
-    fn of(first: Instruction<'m>, behind: Instruction<'m>) -> Result<Self, Why> {
-        let mut all = HashSet::new();
-        let mut blocks = HashSet::new();
-        let mut rest = vec![first];
-        while let Some(start) = rest.pop() {
-            for at in code_from(start) {
-                if at == behind {
-                    break;
-                }
-                if !all.insert(at) || at.opcode() == Opcode::LLVMRet {
-                    return why(Some(first), NOT_CLOSED);
-                }
-                if Some(at) == at.block().terminator() {
-                    for next in at.block().successors() {
-                        // Whoever comes to its first block again has left it.
-                        let start = next.instructions()[0];
-                        if next == first.block() && start != behind {
-                            return why(Some(first), NOT_CLOSED);
-                        }
-                        if start != behind && blocks.insert(next) {
-                            rest.push(start);
-                        }
-                    }
-                }
-            }
-        }
-        let entered = blocks.iter().flat_map(|block| block.predecessors());
-        for from in entered {
-            let end = from.terminator().expect("a complete block");
-            if !all.contains(&end) {
-                return why(Some(first), NOT_CLOSED);
-            }
-        }
-        Ok(Self { first, behind, all })
-    }
-
-    fn has(&self, at: Instruction<'m>) -> bool {
-        self.all.contains(&at)
-    }
-}
-
-/// The instructions of a block from one on.
-fn code_from(start: Instruction<'_>) -> Vec<Instruction<'_>> {
-    let code = start.block().instructions();
-    let at = code.iter().position(|one| *one == start);
-    code[at.expect("it stands in its block")..].to_vec()
-}
-
-fn next_of(at: Instruction<'_>) -> Instruction<'_> {
-    code_from(at)[1]
-}
-
-/// Where the loop ends that a call begins: all ways from there lead to the call that ends it.
-fn end_of<'m>(site: Call<'m>) -> Result<Instruction<'m>, Why> {
-    let begins = runtime::function(site).expect("it is one");
-    let mut found = None;
-    let mut seen = HashSet::new();
-    let mut rest = vec![next_of(site.instruction())];
-    while let Some(start) = rest.pop() {
-        let mut is_over = false;
-        for at in code_from(start) {
-            let ends = at
-                .as_call()
-                .and_then(runtime::function)
-                .is_some_and(|one| one.ends(begins));
-            if ends {
-                if found.is_some_and(|known| known != at) {
-                    return why(Some(at), NOT_CLOSED);
-                }
-                found = Some(at);
-                is_over = true;
-                break;
-            }
-        }
-        if is_over {
-            continue;
-        }
-        for next in start.block().successors() {
-            if seen.insert(next) {
-                rest.push(next.instructions()[0]);
-            }
-        }
-    }
-    match found {
-        Some(end) => Ok(end),
-        None => why(Some(site.instruction()), NOT_CLOSED),
-    }
-}
-
-/// What stands behind a loop and what is combined and kept of its iterations.
-fn behind_all<'m>(site: Call<'m>, end: Instruction<'m>) -> Instruction<'m> {
-    let last = runtime::argument(site, "last").or_else(|| {
-        // That of a loop whose shares are dealt out is told with them.
-        let code = site.instruction().function().instructions().into_iter();
-        let mut calls = code.filter_map(|one| one.as_call());
-        calls.find_map(|call| {
-            let is_share = effects(call).has(Effects::SHARES)
-                && !runtime::function(call).is_some_and(|one| one.begins_share());
-            let last = runtime::argument(call, "last").filter(|_| is_share)?;
-            code_reaches(site.instruction(), call.instruction(), end).then_some(last)
-        })
-    });
-    let mut behind = next_of(end);
-    let mut at = behind;
-    loop {
-        let mut next = None;
-        if let Some(call) = at.as_call() {
-            let combines = effects(call).has(Effects::REDUCES) && !is_end_of_reduction(call);
-            let switch = at.instruction_users().into_iter();
-            let mut switch = switch.filter(|one| one.opcode() == Opcode::LLVMSwitch);
-            match switch.next() {
-                Some(switch) if combines => {
-                    let (_, others) = switch.cases();
-                    next = others.instructions().first().copied();
-                }
-                _ if is_harmless(at) || range::tells_only(call) => {}
-                _ => break,
-            }
-        } else if at.opcode() == Opcode::LLVMLoad && last == Some(at.operand(0)) {
-            next = not_last(at);
-            if next.is_none() {
-                break;
-            }
-        } else if at.opcode() == Opcode::LLVMBr && at.branch_condition().is_none() {
-            // Only to what nothing else comes to.
-            let to = at.block().successors()[0];
-            if to.predecessors().len() > 1 {
-                break;
-            }
-            at = to.instructions()[0];
-            continue;
-        } else if at.may_write() && at.opcode() != Opcode::LLVMStore
-            || Some(at) == at.block().terminator()
-        {
-            break;
-        }
-        match next {
-            Some(next) => (at, behind) = (next, next),
-            None => at = next_of(at),
-        }
-    }
-    behind
-}
-
-fn is_end_of_reduction(call: Call<'_>) -> bool {
-    call.callee_name().starts_with("__kmpc_end_reduce")
-}
-
-/// Whether control comes from one instruction to another one, and not by a third one.
-fn code_reaches<'m>(from: Instruction<'m>, to: Instruction<'m>, not: Instruction<'m>) -> bool {
-    let mut seen = HashSet::new();
-    let mut rest = vec![next_of(from)];
-    while let Some(start) = rest.pop() {
-        let mut goes_on = true;
-        for at in code_from(start) {
-            if at == to {
-                return true;
-            }
-            if at == not {
-                goes_on = false;
-                break;
-            }
-        }
-        if goes_on {
-            let next = start.block().successors().into_iter();
-            let next = next.filter(|one| seen.insert(*one));
-            rest.extend(next.map(|one| one.instructions()[0]));
-        }
-    }
-    false
-}
-
-/// Where a thread goes on that does not have the last iteration, as it finds by this load.
-fn not_last<'m>(load: Instruction<'m>) -> Option<Instruction<'m>> {
-    let [asked] = load.instruction_users()[..] else {
-        return None;
-    };
-    let [branch] = asked.instruction_users()[..] else {
-        return None;
-    };
-    if branch.branch_condition() != Some(*asked) {
-        return None;
-    }
-    let [yes, no] = branch.block().successors()[..] else {
-        return None;
-    };
-    let goes = match asked.comparison()? {
-        _ if asked.operand(1).as_constant_int() != Some(0) => return None,
-        Comparison::Integer(IntPredicate::LLVMIntEQ) => yes,
-        Comparison::Integer(IntPredicate::LLVMIntNE) => no,
-        _ => return None,
-    };
-    goes.first_insertion_point()
-}
-
-/// What is done with a stack variable.
-struct Used<'m> {
-    variable: Instruction<'m>,
-    reads: HashSet<Instruction<'m>>,
-    writes: HashSet<Instruction<'m>>,
-    /// Behind these nothing is left of what it was.
-    renewed: HashSet<Instruction<'m>>,
-}
-
-impl<'m> Used<'m> {
-    fn of(module: &'m Module, variable: Instruction<'m>) -> Self {
-        let mut one = Self {
-            variable,
-            reads: HashSet::new(),
-            writes: HashSet::new(),
-            renewed: HashSet::new(),
-        };
-        for (at, does) in variables::uses(variable) {
-            if does != Does::Write {
-                one.reads.insert(at);
-            }
-            if does != Does::Read {
-                one.writes.insert(at);
-            }
-        }
-        let size = match variable.operand(0).as_constant_int() {
-            Some(1) => variable.allocated_type().map(|ty| module.size_of(ty)),
-            _ => None,
-        };
-        for at in variable.instruction_users() {
-            let is_whole = |bytes: u64| size.is_some_and(|size| bytes >= size);
-            let renews = match at.opcode() {
-                Opcode::LLVMStore => {
-                    at.operand(1) == *variable && is_whole(module.store_size_of(at.operand(0).ty()))
-                }
-                _ => at.as_call().is_some_and(|call| {
-                    let name = call.callee_name();
-                    let bytes = call.argument(2).and_then(Value::as_constant_int);
-                    name.starts_with("llvm.lifetime.start")
-                        || name.starts_with("llvm.mem")
-                            && call.arguments()[0] == *variable
-                            && bytes.is_some_and(|bytes| is_whole(bytes as u64))
-                }),
-            };
-            if renews {
-                one.renewed.insert(at);
-            }
-        }
-        one
-    }
-
-    /// What may read behind a place what is left there.
-    fn read_behind(&self, behind: Instruction<'m>) -> Option<Instruction<'m>> {
-        let mut seen = HashSet::new();
-        let mut rest = vec![behind];
-        while let Some(start) = rest.pop() {
-            let mut goes_on = true;
-            for at in code_from(start) {
-                // A copy within it reads first.
-                if self.reads.contains(&at) {
-                    return Some(at);
-                }
-                if self.renewed.contains(&at) {
-                    goes_on = false;
-                    break;
-                }
-            }
-            if goes_on {
-                let next = start.block().successors().into_iter();
-                let next = next.filter(|one| seen.insert(*one));
-                rest.extend(next.map(|one| one.instructions()[0]));
-            }
-        }
-        None
-    }
-}
-
-/// What stands in front of a loop and belongs to it: from there on nothing is done but to prepare what its threads have for
-/// themselves.
-fn find<'m>(
-    module: &'m Module,
-    site: Call<'m>,
-    end: Instruction<'m>,
-) -> Result<(Piece<'m>, Vec<Used<'m>>), Why> {
-    let behind = behind_all(site, end);
-    let at = site.instruction();
-    let code = at.block().instructions();
-    let position = code.iter().position(|one| *one == at);
-    let front = &code[..position.expect("it stands in its block")];
-    let prepares = |one: &&Instruction<'m>| {
-        let is_own = |to: Value<'m>| to.underlying_object().as_op(Opcode::LLVMAlloca).is_some();
-        let writes = range::written(**one);
-        match one.opcode() {
-            Opcode::LLVMPHI | Opcode::LLVMAlloca => false,
-            _ if is_harmless(**one) || one.as_call().is_some_and(range::tells_only) => true,
-            _ if one.is_volatile() || one.is_atomic_access() => false,
-            _ => match writes {
-                Some(to) => is_own(to),
-                None => !one.may_write() && (one.as_call().is_none() || one.only_computes()),
-            },
-        }
-    };
-    let count = front.iter().rev().take_while(prepares).count();
-    let mut from = front.len() - count;
-    'all: loop {
-        let first = front.get(from).copied().unwrap_or(at);
-        let piece = Piece::of(first, behind)?;
-        let mut used: Vec<Used<'m>> = Vec::new();
-        for one in &piece.all {
-            for operand in one.operands() {
-                let object = operand
-                    .ty()
-                    .is_pointer()
-                    .then(|| operand.underlying_object());
-                let Some(variable) = object.and_then(|one| one.as_op(Opcode::LLVMAlloca)) else {
-                    continue;
-                };
-                if piece.has(variable) || used.iter().any(|known| known.variable == variable) {
-                    continue;
-                }
-                used.push(Used::of(module, variable));
-            }
-        }
-        for (number, one) in front.iter().enumerate().skip(from) {
-            let is_used_behind = || {
-                let users = one.instruction_users();
-                users.iter().any(|user| !piece.has(*user))
-            };
-            let to = range::written(*one).map(Value::underlying_object);
-            let is_left = || {
-                let variable = used.iter().find(|known| Some(*known.variable) == to);
-                variable.is_some_and(|known| known.read_behind(behind).is_some())
-            };
-            if is_used_behind() || is_left() {
-                from = number + 1;
-                continue 'all;
-            }
-        }
-        return Ok((piece, used));
-    }
-}
-
-const NOT_THE_SAME: &str = "each thread may find something of its own in front of the loop";
-
-/// What is the same for all threads of a region, whichever of them finds it out: the one that there is does so for all.
-struct Same {
-    /// Threads may find out something one after the other, so that each finds what the others have left.
-    in_turns: bool,
-}
-
-impl Same {
-    fn of(team: Function<'_>) -> Self {
-        let mut code = team.instructions().into_iter();
-        let in_turns = code.any(|one| {
-            one.as_call().is_some_and(|call| {
-                let name = call.callee_name();
-                name.starts_with("__kmpc_critical")
-                    || name.starts_with("omp_set_")
-                    || name.starts_with("omp_test_")
-            })
-        });
-        Self { in_turns }
-    }
-
-    /// Whether a value is: it is computed of what all threads are given, and of memory that they share.
-    fn has(&self, value: Value<'_>) -> bool {
-        value.as_instruction().is_some_and(is_thread_number)
-            || self.follows(value, &mut HashSet::new())
-    }
-
-    fn follows<'m>(&self, value: Value<'m>, seen: &mut HashSet<Instruction<'m>>) -> bool {
-        let Some(at) = value.as_instruction() else {
-            return true;
-        };
-        if !seen.insert(at) {
-            return true;
-        }
-        let computes = match at.opcode() {
-            Opcode::LLVMAlloca | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => false,
-            Opcode::LLVMCall => at.as_call().is_some_and(|call| {
-                let name = call.callee_name();
-                let is_address = name.starts_with("llvm.threadlocal");
-                name.starts_with("llvm.") && !is_address && at.only_computes()
-            }),
-            Opcode::LLVMInvoke => false,
-            Opcode::LLVMLoad => !self.in_turns && !at.is_atomic_access(),
-            _ => !at.may_write(),
-        };
-        computes && at.operands().into_iter().all(|one| self.follows(one, seen))
-    }
-
-    /// What gives a variable of each thread's something else for each of them, in front of a loop.
-    fn differs_in<'m>(
-        &self,
-        one: &Used<'m>,
-        piece: &HashSet<Instruction<'m>>,
-    ) -> Option<Instruction<'m>> {
-        let mut writes = one.writes.iter().filter(|at| !piece.contains(at));
-        let is_same = |at: &Instruction<'m>| match at.opcode() {
-            Opcode::LLVMStore => self.follows(at.operand(0), &mut HashSet::new()),
-            Opcode::LLVMCall => at.as_call().is_some_and(|call| {
-                let name = call.callee_name();
-                let passed = call.arguments();
-                is_harmless(*at)
-                    || name.starts_with("llvm.memset.")
-                    || name.starts_with("llvm.mem") && self.follows(passed[1], &mut HashSet::new())
-            }),
-            _ => false,
-        };
-        writes.find(|at| !is_same(at)).copied()
-    }
 }
 
 /// Makes a loop a region of its own, in the place of which the team of one begins that. Its body's name is returned.
@@ -866,21 +498,25 @@ fn put_in_front<'m>(
     module: &'m Module,
     region: &Region<'m>,
     team: Function<'m>,
-    first: &str,
+    loops: &[String],
 ) -> Result<(), Why> {
     let site = region.site;
     let at = site.instruction();
     let function = at.function();
-    let asks = module.add_function(
-        &format!("{ASKS}{first}"),
-        module.function_type(module.int(32), &[]),
-        Linkage::LLVMExternalLinkage,
-    );
     let [front, threads, behind] = range::around(site);
     front.terminator().expect("a complete block").erase();
     let builder = Builder::at_end_like(module, front, at);
-    let runs = builder.call(asks, &[]);
-    let mut all = builder.compare(runs, module.const_i32(0), true);
+    let runs = loops.iter().map(|name| {
+        let asks = module.add_function(
+            &format!("{ASKS}{name}"),
+            module.function_type(module.int(32), &[]),
+            Linkage::LLVMExternalLinkage,
+        );
+        let runs = builder.call(asks, &[]);
+        builder.compare(runs, module.const_i32(0), true)
+    });
+    let all = runs.reduce(|all, one| builder.and(all, one));
+    let mut all = all.expect("there are some");
     if let Some(condition) = region.condition {
         all = builder.and(all, builder.compare(condition, condition.ty().zero(), true));
     }

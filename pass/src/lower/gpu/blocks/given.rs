@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use okl_abi::gpu::parameter;
 
 use super::Passed;
+use crate::analysis::call_graph::calls_itself;
 use crate::diagnostic::user_name;
 use crate::llvm::{Builder, Function, Instruction, Linkage, Module, Type, Value};
 use crate::lower::cpu::atomics;
@@ -89,7 +90,8 @@ pub fn gather<'d>(module: &'d Module, kernels: &[Function<'d>]) -> Result<(), (u
             let Some(call) = call else { break };
             let callee = call.callee_function().expect("it was looked at");
             let name = user_name(callee);
-            let is_too_much = kernel.instructions().len() > MOST_INSTRUCTIONS;
+            let is_too_much =
+                calls_itself(callee) || kernel.instructions().len() > MOST_INSTRUCTIONS;
             if is_too_much || callee.is_interposable() || !call.inline() {
                 let told = format!(
                     "it calls {name}, which uses variables that are no constants, or has @atomic code, and cannot be a part of it"

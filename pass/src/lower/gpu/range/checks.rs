@@ -2,7 +2,7 @@
 
 use super::deal::is_last_barrier;
 use super::uniform::Uniform;
-use super::{Why, calls, why};
+use super::{Why, calls, steps, why};
 use crate::analysis::runtime::{self, effects};
 use crate::analysis::variables::is_harmless;
 use crate::ir::{Body, Code as Spans, ParallelLoop, Part, Region};
@@ -97,8 +97,7 @@ pub(super) fn outside_is_private<'d>(
                 .as_call()
                 .is_some_and(|call| runtime::function(call).is_some())
             || at.as_call().is_some_and(|call| tells_only(call))
-            || written(at)
-                .is_some_and(|to| to.underlying_object().as_op(Opcode::LLVMAlloca).is_some())
+            || written(at).is_some_and(|to| steps::object(to).as_op(Opcode::LLVMAlloca).is_some())
             || of_last
                 .iter()
                 .any(|(to, _)| code.dominates(*to, at.block()));
@@ -119,7 +118,7 @@ pub(super) fn outside_is_private<'d>(
         };
         // The numbers of its thread are no others' either.
         let is_shared = reads.is_some_and(|from| {
-            let object = from.underlying_object();
+            let object = steps::object(from);
             let is_number =
                 (object.as_parameter()).is_some_and(|(_, index)| index < Region::LEADING);
             object.as_op(Opcode::LLVMAlloca).is_none() && !is_number
@@ -130,29 +129,6 @@ pub(super) fn outside_is_private<'d>(
         }
     }
     Ok(())
-}
-
-/// Whether control may come from one instruction to another one.
-pub(super) fn comes_to<'d>(from: Instruction<'d>, to: Instruction<'d>) -> bool {
-    let code = from.block().instructions();
-    let behind = code.iter().skip_while(|one| **one != from).skip(1);
-    if behind.copied().any(|one| one == to) {
-        return true;
-    }
-    let mut rest = from.block().successors();
-    let mut seen: std::collections::HashSet<_> = rest.iter().copied().collect();
-    while let Some(block) = rest.pop() {
-        if block == to.block() {
-            return true;
-        }
-        rest.extend(
-            block
-                .successors()
-                .into_iter()
-                .filter(|next| seen.insert(*next)),
-        );
-    }
-    false
 }
 
 /// Whether a call says something and does nothing.

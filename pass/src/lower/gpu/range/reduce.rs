@@ -4,7 +4,7 @@
 use okl_abi::Effects;
 
 use super::uniform::{Evaluated, Uniform};
-use super::{Why, calls, items_of, why, written};
+use super::{Why, calls, items_of, steps, why, written};
 use crate::analysis::runtime;
 use crate::analysis::variables::is_harmless;
 use crate::llvm::{
@@ -99,9 +99,8 @@ pub fn check<'d>(
                 if is_inside(at) || is_harmless(at) || at == call.instruction() {
                     continue;
                 }
-                let reads =
-                    address_read(at).is_some_and(|from| from.underlying_object() == *variable);
-                let writes = written(at).is_some_and(|to| to.underlying_object() == *variable);
+                let reads = address_read(at).is_some_and(|from| steps::object(from) == *variable);
+                let writes = written(at).is_some_and(|to| steps::object(to) == *variable);
                 if reads || writes && is_behind(at) {
                     let told = "outside of the loop each thread has a part in what is combined";
                     return why(Some(at), told);
@@ -162,6 +161,9 @@ pub fn privates<'d>(device: &'d Module, call: Call<'d>) -> Result<Vec<Instructio
                     .allocated_type()
                     .is_some_and(|ty| !ty.is_pointer() && !ty.has_pointers())
         };
+        if variable.is_some_and(|one| one.operand(0).as_constant_int() != Some(1)) {
+            return why(Some(at), "it combines arrays whose sizes are computed");
+        }
         match variable.filter(is_single) {
             Some(variable) => all.push(variable),
             None => return told(),
@@ -218,7 +220,7 @@ fn targets<'d>(
                 break;
             }
             if let Some(from) = address_read(one) {
-                let object = from.underlying_object();
+                let object = steps::object(from);
                 if let Some(which) = privates.iter().position(|private| **private == object) {
                     let is_next = match current {
                         None => which == 0,
@@ -226,7 +228,7 @@ fn targets<'d>(
                             which == current || which == current + 1 && found[current].is_some()
                         }
                     };
-                    let (base, bytes) = from.offset_in_object(device);
+                    let (base, bytes) = steps::first(device, from);
                     if !is_next || base != object {
                         return told(one);
                     }
@@ -242,10 +244,10 @@ fn targets<'d>(
             else {
                 return told(one);
             };
-            if to.underlying_object().as_op(Opcode::LLVMAlloca).is_some() {
+            if steps::object(to).as_op(Opcode::LLVMAlloca).is_some() {
                 continue;
             }
-            let (base, bytes) = to.offset_in_object(device);
+            let (base, bytes) = steps::first(device, to);
             let (Some(current), Some(Evaluated::Behind(base, 0))) =
                 (current, uniform.evaluated(base))
             else {

@@ -6,12 +6,9 @@
 //! and barriers met by the region's own code. The kernel runs all of the region for each of its work items, of which nothing
 //! is seen but the loop; so a region that comes to its loop twice stays with its threads.
 
-use std::collections::HashSet;
-
 use okl_abi::gpu::f;
 use okl_abi::{Effects, LoopSchedule, ScheduleKind};
 
-use super::checks::comes_to;
 use super::deal::is_end;
 use super::host::{MOST_BLOCKS, MOST_BLOCKS_WITH_RESULTS, MOST_ITERATIONS};
 use super::{Fork, Passed, Why, calls, items_of, reduce, why};
@@ -21,6 +18,7 @@ use crate::ir::Region;
 use crate::llvm::{
     Block, Builder, Call, Comparison, Global, Instruction, IntPredicate, Module, Opcode, Value,
 };
+use crate::lower::gpu::flow::{self, comes_to};
 use crate::lower::runtime_call::declare;
 
 /// How the threads of a region are dealt out the iterations of its loop.
@@ -50,7 +48,7 @@ impl<'m> Share<'m> {
         if at.function() != body {
             return why(Some(at), "its loop is in a function that it calls");
         }
-        if comes_to(at, at) {
+        if comes_to(at, at, None) {
             return why(Some(at), "its threads come to the loop several times");
         }
         let signed = runtime::function(begins).is_some_and(|one| !one.has(Effects::UNSIGNED));
@@ -120,26 +118,11 @@ fn with_operands(end: Instruction<'_>) -> Instruction<'_> {
 
 /// Whether nothing that is computed from one instruction on, which control comes to once, is used from another one on.
 fn is_left_out(from: Instruction<'_>, end: Instruction<'_>) -> bool {
-    let behind = behind(end);
+    let behind = flow::behind(end);
     let is_behind = |one: &Instruction<'_>| *one == end || behind.contains(one);
-    let between = self::behind(from).into_iter();
+    let between = flow::behind(from).into_iter();
     let mut between = between.filter(|one| !is_behind(one));
     between.all(|one| !one.instruction_users().iter().any(is_behind))
-}
-
-/// All instructions that control may come to from one on.
-fn behind<'m>(from: Instruction<'m>) -> HashSet<Instruction<'m>> {
-    let own = from.block().instructions().into_iter();
-    let mut all: HashSet<_> = own.skip_while(|one| *one != from).skip(1).collect();
-    let mut seen = HashSet::new();
-    let mut rest = from.block().successors();
-    while let Some(block) = rest.pop() {
-        if seen.insert(block) {
-            all.extend(block.instructions());
-            rest.extend(block.successors());
-        }
-    }
-    all
 }
 
 /// Has regions whose threads run a function that nothing else runs have its code, as where they are compiled for a debugger:

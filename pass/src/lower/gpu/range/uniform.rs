@@ -11,7 +11,7 @@ use crate::llvm::{
     Builder, Code, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Type, Value,
 };
 
-use super::written;
+use super::{steps, written};
 
 /// How the host computes a value: in no module's terms.
 #[derive(Clone, PartialEq)]
@@ -252,7 +252,7 @@ impl<'d> Uniform<'d> {
 
     /// Whether a writer writes no variable that nothing but this parameter leads to.
     fn is_elsewhere(&self, writer: Instruction<'d>, parameter: Value<'d>) -> bool {
-        let Some(object) = written(writer).map(Value::underlying_object) else {
+        let Some(object) = written(writer).map(steps::object) else {
             return false;
         };
         let is_known = object.as_parameter().is_some()
