@@ -18,7 +18,7 @@ use crate::llvm::{Block, Call, Function, Instruction, Value};
 
 pub use description::{
     Access, Along, Base, Columns, Description, Element, Elements, Form, Mode, Number, Object,
-    Operation, Place, Reduction, Scalar, Unknown, depends_on,
+    Operation, Place, Reduction, SameData, Scalar, Unknown, depends_on,
 };
 
 /// Code that the threads of a team run.

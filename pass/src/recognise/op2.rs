@@ -13,7 +13,7 @@ mod kernels;
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{
     Access, Along, Argument, Base, Body, Columns, Description, Element, Kind, Mode, Origin,
-    ParallelLoop, Place, Scalar, Schedule, Space, Storage,
+    ParallelLoop, Place, SameData, Scalar, Schedule, Space, Storage,
 };
 use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
 use okl_abi::op2::{access, f};
@@ -223,6 +223,7 @@ impl<'m> Described<'m> {
             description: Description {
                 accesses,
                 along: self.along(),
+                same_data: self.same_data(),
                 ..Description::default()
             },
         };
@@ -242,6 +243,23 @@ impl<'m> Described<'m> {
                 bytes,
             }),
             _ => None,
+        });
+        all.collect()
+    }
+
+    /// Which arguments seem to have the data of one before.
+    fn same_data(&self) -> Box<[SameData]> {
+        let dat = |one: &DescribedArgument<'m>| match &one.made {
+            Made::Dat(dat) => Some(dat.dat),
+            _ => None,
+        };
+        let all = self.arguments.iter().enumerate();
+        let all = all.filter_map(|(argument, one)| {
+            let mine = dat(one)?;
+            let mut others = self.arguments[..argument].iter();
+            let is_its = |one| dat(one).is_some_and(|other| calls::is_same(other, mine));
+            let first = others.position(is_its)?;
+            Some(SameData { argument, first })
         });
         all.collect()
     }
