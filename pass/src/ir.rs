@@ -18,7 +18,7 @@ use crate::llvm::{Block, Call, Function, Instruction, Value};
 
 pub use description::{
     Access, Along, Base, Columns, Description, Element, Elements, Form, Mode, Number, Object,
-    Operation, Place, Reduction, SameData, Scalar, Unknown, depends_on,
+    Operation, Place, Reduction, Scalar, Unknown, depends_on,
 };
 
 /// Code that the threads of a team run.
@@ -322,6 +322,8 @@ pub struct Argument<'m> {
     pub value: Value<'m>,
     /// What it stands for.
     pub kind: Kind,
+    /// The position of the first argument whose data seem to be the same; its own, where there is none before.
+    pub first: usize,
 }
 
 /// What an argument of a body stands for.

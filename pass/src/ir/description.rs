@@ -21,8 +21,6 @@ pub struct Description<'m> {
     pub finals: Vec<Object<'m>>,
     /// What goes along with the least or greatest value of an argument.
     pub along: Box<[Along]>,
-    /// Arguments whose data seem to be those of one before, which is the first of that kind.
-    pub same_data: Box<[SameData]>,
     /// What may do more than that, and why: the end of a sentence that begins with "it".
     pub unknown: Option<(Instruction<'m>, String)>,
 }
@@ -36,15 +34,6 @@ pub struct Along {
     pub winner: usize,
     /// Bytes of it.
     pub bytes: i64,
-}
-
-/// An argument whose data seem to be those of another one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SameData {
-    /// Its position.
-    pub argument: usize,
-    /// That of the other argument.
-    pub first: usize,
 }
 
 /// What an iteration accesses.

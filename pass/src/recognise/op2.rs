@@ -13,7 +13,7 @@ mod kernels;
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{
     Access, Along, Argument, Base, Body, Columns, Description, Element, Kind, Mode, Origin,
-    ParallelLoop, Place, SameData, Scalar, Schedule, Space, Storage,
+    ParallelLoop, Place, Scalar, Schedule, Space, Storage,
 };
 use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
 use okl_abi::op2::{access, f};
@@ -205,8 +205,11 @@ impl<'m> Described<'m> {
                 kind => kind,
             };
             accesses.push(access);
-            let value = one.value;
-            arguments.push(Argument { value, kind });
+            arguments.push(Argument {
+                value: one.value,
+                kind,
+                first: self.first_of(at),
+            });
         }
         let one = ParallelLoop {
             origin: Origin::Op2ParLoop,
@@ -223,7 +226,6 @@ impl<'m> Described<'m> {
             description: Description {
                 accesses,
                 along: self.along(),
-                same_data: self.same_data(),
                 ..Description::default()
             },
         };
@@ -247,21 +249,19 @@ impl<'m> Described<'m> {
         all.collect()
     }
 
-    /// Which arguments seem to have the data of one before.
-    fn same_data(&self) -> Box<[SameData]> {
+    /// The first argument that seems to have the same data.
+    fn first_of(&self, at: usize) -> usize {
         let dat = |one: &DescribedArgument<'m>| match &one.made {
             Made::Dat(dat) => Some(dat.dat),
             _ => None,
         };
-        let all = self.arguments.iter().enumerate();
-        let all = all.filter_map(|(argument, one)| {
-            let mine = dat(one)?;
-            let mut others = self.arguments[..argument].iter();
-            let is_its = |one| dat(one).is_some_and(|other| calls::is_same(other, mine));
-            let first = others.position(is_its)?;
-            Some(SameData { argument, first })
-        });
-        all.collect()
+        let mine = dat(&self.arguments[at]);
+        let mut all = self.arguments.iter();
+        let is_its = |one| {
+            let both = dat(one).zip(mine);
+            both.is_some_and(|(other, mine)| calls::is_same(other, mine))
+        };
+        all.position(is_its).unwrap_or(at)
     }
 
     /// What the program says that the kernel does by an argument.

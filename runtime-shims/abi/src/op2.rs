@@ -60,8 +60,8 @@ abi_structs! {
     struct DeviceLoop {
         /// A [`DeviceKernel`](crate::gpu::DeviceKernel).
         kernel: ptr,
-        /// One like it, for elements that do not add to the same at the same time; null where `kernel` is that, or nothing is
-        /// added to elements through maps.
+        /// One like it, for elements that do not add to the same at the same time; null where `kernel` is that. (So it is, too,
+        /// where nothing is added to elements through maps.)
         apart: ptr,
         /// One like it, whose blocks run elements that follow each other: what these add through maps is added by the block;
         /// null where that is not possible. Blocks that add to the same do not run at the same time.

@@ -141,6 +141,11 @@ impl<'a> Kernel<'a> {
         }
     }
 
+    /// Whether elements that run at the same time may add to the same.
+    pub(crate) fn adds_at_once(&self) -> bool {
+        !self.0.apart.is_null()
+    }
+
     /// Whether there is a kernel for it whose blocks add what their elements leave.
     pub(crate) fn can_be_staged(&self) -> bool {
         !self.0.staged.is_null()
@@ -159,7 +164,7 @@ impl<'a> Kernel<'a> {
     ) {
         let kernel = match which {
             Increments::Atomics => self.0.kernel,
-            Increments::Colours if self.0.apart.is_null() => self.0.kernel,
+            Increments::Colours if !self.adds_at_once() => self.0.kernel,
             Increments::Colours => self.0.apart,
             Increments::Blocks => self.0.staged,
         };

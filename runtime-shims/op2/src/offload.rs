@@ -255,6 +255,8 @@ impl Offload<'_> {
         }
         match increments::chosen() {
             _ if written.any(|one| one.acc != access::INC) => Increments::Colours,
+            // Of what is left out, too, its kernel is not only to add.
+            _ if !self.kernel.adds_at_once() => Increments::Colours,
             Increments::Blocks if !self.can_be_staged() => Increments::Colours,
             chosen => chosen,
         }

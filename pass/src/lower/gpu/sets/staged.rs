@@ -64,24 +64,20 @@ pub(super) fn groups(
     one: &ParallelLoop<'_>,
     parameters: &[Parameter<'_>],
 ) -> Vec<Group> {
-    let same = &one.description.same_data;
     let mut found: Vec<Vec<usize>> = Vec::new();
     for (at, parameter) in parameters.iter().enumerate() {
         if !parameter.is_sum() || parameter.is_whole() {
             continue;
         }
-        let first = same.iter().find(|one| one.argument == at);
-        let first = first.map_or(at, |one| one.first);
+        let first = |at: usize| one.arguments[at].first;
         // The data are said to consist of other elements where a mistake is to be told.
-        let is_like = |other: &usize| {
-            let other = &parameters[*other];
-            other.element() == parameter.element() && other.kind == parameter.kind
+        let is_like = |other: usize| {
+            let of_it = &parameters[other];
+            first(other) == first(at)
+                && of_it.element() == parameter.element()
+                && of_it.kind == parameter.kind
         };
-        let of_it = |members: &&mut Vec<usize>| {
-            let begins = same.iter().find(|one| one.argument == members[0]);
-            begins.map_or(members[0], |one| one.first) == first && is_like(&members[0])
-        };
-        match found.iter_mut().find(of_it) {
+        match found.iter_mut().find(|members| is_like(members[0])) {
             Some(members) => members.push(at),
             None => found.push(vec![at]),
         }
