@@ -322,6 +322,8 @@ pub struct Argument<'m> {
     pub value: Value<'m>,
     /// What it stands for.
     pub kind: Kind,
+    /// The position of the first argument whose data seem to be the same; its own, where there is none before.
+    pub first: usize,
 }
 
 /// What an argument of a body stands for.

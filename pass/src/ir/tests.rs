@@ -285,7 +285,11 @@ fn set_loop(module: &Module) -> ParallelLoop<'_> {
     };
     let row = access(Base::Map(1), Place::Own);
     let by_map = Place::Through(Box::new(row), Columns::One(0));
-    let argument = |kind| Argument { value, kind };
+    let argument = |kind| Argument {
+        value,
+        kind,
+        first: 0,
+    };
     ParallelLoop {
         origin: Origin::Op2ParLoop,
         site,

@@ -60,8 +60,8 @@ struct Going<'m> {
 /// What the host has of it, which depends on what it is.
 enum Host<'m> {
     Blocks(Box<blocks::Nest<'m>>),
-    /// The run time launches it: what it is passed.
-    Sets(Function<'m>, Vec<sets::Passed>),
+    /// The run time launches it, of which it is told.
+    Sets(Function<'m>, sets::Told),
     Range(Box<range::Fork<'m>>),
 }
 
@@ -84,10 +84,10 @@ enum Candidate<'a, 'm> {
 /// What the host passes to a kernel.
 enum Passed {
     Blocks(Vec<blocks::Passed>),
-    Sets(Vec<sets::Passed>),
+    Sets(sets::Told),
     Range(range::Hosted),
-    /// What moves elements: the run time launches it.
-    Halo,
+    /// What else the run time launches of loops over sets: what moves elements, and kernels that are like another one.
+    Other,
 }
 
 impl Passed {
@@ -250,8 +250,8 @@ pub fn check<'m>(
                 (Candidate::Blocks(one), Passed::Blocks(passed)) => {
                     Host::Blocks(Box::new(one.nest(passed)))
                 }
-                (Candidate::Sets(one), Passed::Sets(passed)) => {
-                    Host::Sets(one.one.kernel().expect("it was looked at"), passed)
+                (Candidate::Sets(one), Passed::Sets(told)) => {
+                    Host::Sets(one.one.kernel().expect("it was looked at"), told)
                 }
                 (Candidate::Range(one), Passed::Range(does)) => {
                     Host::Range(Box::new(one.fork(does)))
@@ -440,17 +440,24 @@ fn outline(
         all.extend(positions.into_iter().zip(made));
     }
     let has_sets = !sets.is_empty();
+    let mut others = Vec::new();
     for (position, number, one) in sets {
         match sets::outline(device, one.one, number, target) {
-            Ok((kernel, passed)) => all.push((position, (kernel, Passed::Sets(passed)))),
+            Ok((kernels, told)) => {
+                let mut kernels = kernels.into_iter();
+                let first = kernels.next().expect("there is one");
+                all.push((position, (first, Passed::Sets(told))));
+                others.extend(kernels);
+            }
             Err(why) => return compile::failed(Some(position), &why),
         }
     }
     all.sort_by_key(|(position, _)| *position);
     if has_sets {
-        let kernel = halo::outline(device, target);
-        all.push((which.len(), (kernel, Passed::Halo)));
+        others.push(halo::outline(device, target));
     }
+    let others = others.into_iter();
+    all.extend(others.map(|kernel| (which.len(), (kernel, Passed::Other))));
     Ok(all.into_iter().map(|(_, one)| one).collect())
 }
 

@@ -205,8 +205,11 @@ impl<'m> Described<'m> {
                 kind => kind,
             };
             accesses.push(access);
-            let value = one.value;
-            arguments.push(Argument { value, kind });
+            arguments.push(Argument {
+                value: one.value,
+                kind,
+                first: self.first_of(at),
+            });
         }
         let one = ParallelLoop {
             origin: Origin::Op2ParLoop,
@@ -244,6 +247,21 @@ impl<'m> Described<'m> {
             _ => None,
         });
         all.collect()
+    }
+
+    /// The first argument that seems to have the same data.
+    fn first_of(&self, at: usize) -> usize {
+        let dat = |one: &DescribedArgument<'m>| match &one.made {
+            Made::Dat(dat) => Some(dat.dat),
+            _ => None,
+        };
+        let mine = dat(&self.arguments[at]);
+        let mut all = self.arguments.iter();
+        let is_its = |one| {
+            let both = dat(one).zip(mine);
+            both.is_some_and(|(other, mine)| calls::is_same(other, mine))
+        };
+        all.position(is_its).unwrap_or(at)
     }
 
     /// What the program says that the kernel does by an argument.

@@ -18,7 +18,7 @@ macro_rules! for_each_op2_fn {
             /// arguments. `components` and `component_lanes` are two more such functions, that may be used where
             /// data are stored component by component, and where `lanes` may, but for optional arguments; they
             /// may be null. `device` is null, or a `DeviceLoop`: the loop as a kernel of a device's.
-            fn okl_op2_par_loop_v5(name: ptr, set: ptr, count: i32, arguments: ptr, kernel: ptr, range: ptr, lanes: ptr, width: i32, any_order: i32, components: ptr, component_lanes: ptr, device: ptr): [RUNS_LOOP, MAY_UNWIND];
+            fn okl_op2_par_loop_v6(name: ptr, set: ptr, count: i32, arguments: ptr, kernel: ptr, range: ptr, lanes: ptr, width: i32, any_order: i32, components: ptr, component_lanes: ptr, device: ptr): [RUNS_LOOP, MAY_UNWIND];
 
             /// Called where one of OP2's functions is called next, at `place`, a text; with null after that.
             fn okl_op2_at(place: ptr): [];
@@ -60,6 +60,12 @@ abi_structs! {
     struct DeviceLoop {
         /// A [`DeviceKernel`](crate::gpu::DeviceKernel).
         kernel: ptr,
+        /// One like it, for elements that do not add to the same at the same time; null where `kernel` is that. (So it is, too,
+        /// where nothing is added to elements through maps.)
+        apart: ptr,
+        /// One like it, whose blocks run elements that follow each other: what these add through maps is added by the block;
+        /// null where that is not possible. Blocks that add to the same do not run at the same time.
+        staged: ptr,
         /// `okl_gpu_launch_v3`: so a program with such loops is linked with it, and others are not.
         launch: ptr,
         /// `okl_gpu_runs_v2`.
@@ -126,6 +132,18 @@ pub mod device {
     /// Where each block puts, as an `int`, the number that the program knows the element by whose value of a global argument is
     /// the least or greatest one.
     pub const FIRSTS: i64 = 15;
+    /// Of the kernel whose blocks add, for a group of arguments, of which this is the first: by the position of a block, an
+    /// `int`, where its part of the list begins of what blocks add to. There the block's position is in place of that of an
+    /// element, and `NUMBERS` are those of the elements that blocks begin with.
+    pub const ROWS: i64 = 16;
+    /// That list, of numbers of 64 bits: in the low 32 the element that is added to, in the next 16 where the slots begin
+    /// that are added to it, among those of the block, and in the high 16 how many these are.
+    pub const TARGETS: i64 = 17;
+    /// The list of slots, of 16 bits each, as many for each block as it has. Each column of the group has one for each work
+    /// item; columns count through the arguments that are [`BESIDE`] each other.
+    pub const SLOTS: i64 = 18;
+    /// Is not passed: the argument is one of the group whose first one is `size`. They have the same data.
+    pub const BESIDE: i64 = 19;
 }
 
 /// What the kernel is passed that moves elements: addresses, then `int`s, then numbers of 64 bits.
@@ -260,6 +278,6 @@ mod tests {
     #[test]
     fn the_list_is_the_one_of_its_version() {
         let hash = crate::hash(TEXT, LAYOUT_TEXT);
-        assert_eq!((ALL.len(), hash), (4, 0xed30ed5b93a36e57));
+        assert_eq!((ALL.len(), hash), (4, 0x2ce05755973afdff));
     }
 }

@@ -7,7 +7,7 @@ use okl_job::{
     settings::{self, Backend},
 };
 
-use crate::{job, local, report::fatal, team};
+use crate::{increments, job, local, report::fatal, team};
 
 static IS_REPRODUCIBLE: AtomicBool = AtomicBool::new(false);
 
@@ -72,6 +72,7 @@ pub(crate) fn start(given: Option<job::Given>, begins_again: bool) {
     }
     team::share_processors();
     read_reproducible();
+    increments::read(is_reproducible());
 }
 
 /// Takes rank 0's word for whether results are to be reproducible.

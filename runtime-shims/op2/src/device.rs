@@ -12,7 +12,7 @@ use std::{
 use okl_abi::op2::{DeviceLoop, DeviceValue, halo};
 use okl_job::opened::Opened;
 
-use crate::report::fatal;
+use crate::{increments::Increments, report::fatal};
 
 okl_job::functions! {
     /// Those of `okl_device.h`.
@@ -141,13 +141,35 @@ impl<'a> Kernel<'a> {
         }
     }
 
+    /// Whether elements that run at the same time may add to the same.
+    pub(crate) fn adds_at_once(&self) -> bool {
+        !self.0.apart.is_null()
+    }
+
+    /// Whether there is a kernel for it whose blocks add what their elements leave.
+    pub(crate) fn can_be_staged(&self) -> bool {
+        !self.0.staged.is_null()
+    }
+
     /// Has so many blocks of it run.
     ///
     /// # Safety
-    /// `arguments` are addresses of values of its parameters; addresses among these are of the device's memory, or null.
-    pub(crate) unsafe fn launch(&self, blocks: usize, arguments: &[*const c_void]) {
+    /// `arguments` are addresses of values of its parameters; addresses among these are of the device's memory, or null. What
+    /// `which` asks of elements and blocks that add to the same is so.
+    pub(crate) unsafe fn launch(
+        &self,
+        which: Increments,
+        blocks: usize,
+        arguments: &[*const c_void],
+    ) {
+        let kernel = match which {
+            Increments::Atomics => self.0.kernel,
+            Increments::Colours if !self.adds_at_once() => self.0.kernel,
+            Increments::Colours => self.0.apart,
+            Increments::Blocks => self.0.staged,
+        };
         // SAFETY: the caller's promise.
-        unsafe { self.launch_one(self.0.kernel, blocks, self.block(), arguments) }
+        unsafe { self.launch_one(kernel, blocks, self.block(), arguments) }
     }
 
     /// Has so many blocks run of the kernel that moves elements.

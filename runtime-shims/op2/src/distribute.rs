@@ -23,7 +23,7 @@ use crate::{
     plan,
     report::{fatal, text, warn, warn_of_program},
     slabs::{self, Numbers},
-    storage,
+    staged, storage,
     topology::{Links, Rank, Topology},
 };
 
@@ -381,6 +381,7 @@ fn distributed(wishes: Wishes, is_in_parts: bool) -> State {
     let positions = wishes.renumbering.map(|map| topology.positions(map));
     let portion = topology.portion(&owners, positions.as_deref(), ranks, job::rank() as Rank);
     plan::clear();
+    staged::clear();
     storage::lay_all_by_element();
     let mesh = mesh();
     // SAFETY: what the lists hold is alive; data and maps are those of the whole mesh.
@@ -607,6 +608,7 @@ impl Distribution {
     /// Makes all data and maps whole.
     fn gather(&self) {
         plan::clear();
+        staged::clear();
         let mesh = mesh();
         // SAFETY: what the lists hold is alive.
         unsafe {

@@ -14,6 +14,7 @@
 //! | `par_loop` | what the code of a loop calls |
 //! | `body` | runs a loop for elements of this rank |
 //! | `offload` | runs a loop on a device |
+//! | `increments`, `staged` | how what it adds through maps comes there, and what its blocks add |
 //! | `ranks` | the same over a distributed set |
 //! | `foreign_loops` | what loops call that run themselves |
 //! | `plan` | which elements may run at the same time |
@@ -57,6 +58,7 @@ mod foreign_loops;
 mod graph;
 mod halo;
 mod hdf5;
+mod increments;
 mod job;
 #[cfg(test)]
 mod layers;
@@ -82,6 +84,7 @@ mod report;
 mod scotch;
 mod settings;
 mod slabs;
+mod staged;
 mod storage;
 mod sums;
 mod team;

@@ -1,8 +1,8 @@
 //! Runs a loop on a device.
 //!
 //! Guarantee: as on the host; what it adds to elements through maps, and to global arguments, in another order. Elements that
-//! write the same in another way than by adding do not run at the same time, nor do those that add where results are to be the
-//! same in each run. What is not for the device the processor runs, and finds its data. Of several ranks all run a loop on
+//! write the same in another way than by adding do not run at the same time, nor do those that add, or blocks of them, unless
+//! atomic operations are what the user has chosen: then results are the same in each run. What is not for the device the processor runs, and finds its data. Of several ranks all run a loop on
 //! devices, or none; each runs on its device what it would run itself, elements that need nothing of others while data of
 //! others are on their way.
 
@@ -20,7 +20,9 @@ use crate::{
     body::{both_add, every_meeting, written_columns},
     device::{Kernel, Memory},
     distribute::Distribution,
-    exchange, job,
+    exchange,
+    increments::{self, Increments},
+    job,
     layout::{Arg, Map, Set, argtype},
     local,
     mirror::{self, Leads, Of, Use},
@@ -28,7 +30,9 @@ use crate::{
     private,
     ranks::{self, Winner},
     report::{fatal, warn_once},
-    settings, storage,
+    settings,
+    staged::{self, Staged},
+    storage,
     times::Way,
 };
 
@@ -86,12 +90,14 @@ struct Run {
     elements: Range<usize>,
     /// Whether what they make of global arguments counts: elements of others do not.
     counts: bool,
-    /// What keeps elements apart that must not run at the same time, and whether it is new.
+    /// What keeps elements, or blocks, apart that must not run at the same time, and whether it is new.
     plan: Option<(Arc<Plan>, bool)>,
+    /// What blocks add, where these are kept apart.
+    staged: Option<Arc<Staged>>,
 }
 
 impl Run {
-    /// What runs one after the other: positions.
+    /// What runs one after the other: positions of elements, or of blocks.
     fn launches(&self) -> Vec<Range<usize>> {
         let Some((plan, _)) = &self.plan else {
             return vec![self.elements.clone()];
@@ -105,9 +111,18 @@ impl Run {
         launches.collect()
     }
 
+    /// How many blocks run what is at these positions.
+    fn blocks_of(&self, positions: &Range<usize>, block: usize) -> usize {
+        match self.staged {
+            Some(_) => positions.len(),
+            None => positions.len().div_ceil(block),
+        }
+    }
+
     fn blocks(&self, block: usize) -> usize {
-        let launches = self.launches().into_iter();
-        launches.map(|one| one.len().div_ceil(block)).sum()
+        let launches = self.launches();
+        let launches = launches.iter();
+        launches.map(|one| self.blocks_of(one, block)).sum()
     }
 }
 
@@ -231,16 +246,62 @@ impl Offload<'_> {
         None
     }
 
-    /// Whether elements that lead to the same target must not run at the same time.
-    fn needs_colours(&self) -> bool {
-        self.arguments.iter().any(|one| {
-            one.is_indirect()
-                && match one.acc {
-                    access::READ => false,
-                    access::INC => backend::is_reproducible(),
-                    _ => true,
+    /// How what elements write through maps comes there.
+    fn increments(&self) -> Increments {
+        let is_written = |one: &&Arg| one.is_indirect() && one.acc != access::READ;
+        let mut written = self.arguments.iter().filter(is_written).peekable();
+        if written.peek().is_none() {
+            return Increments::Atomics;
+        }
+        match increments::chosen() {
+            _ if written.any(|one| one.acc != access::INC) => Increments::Colours,
+            // Of what is left out, too, its kernel is not only to add.
+            _ if !self.kernel.adds_at_once() => Increments::Colours,
+            Increments::Blocks if !self.can_be_staged() => Increments::Colours,
+            chosen => chosen,
+        }
+    }
+
+    /// Whether there is a kernel whose blocks add what their elements leave, and its groups are what it takes them for.
+    fn can_be_staged(&self) -> bool {
+        let members = |group: i64| {
+            let all = self.kernel.values().iter();
+            let all = all.filter(move |one| one.what == what::BESIDE && one.size == group);
+            let all = all.map(|one| &self.arguments[one.argument as usize]);
+            all.filter(|one| one.opt != 0)
+        };
+        let mut values = self.kernel.values().iter();
+        self.kernel.can_be_staged()
+            && values.all(|value| {
+                let mut dats = members(value.size).map(|one| one.dat);
+                let first = dats.next();
+                value.what != what::BESIDE || dats.all(|one| Some(one) == first)
+            })
+    }
+
+    /// What the blocks of the groups add to, of arguments that are there.
+    ///
+    /// # Safety
+    /// See [`Offload::run`].
+    unsafe fn groups(&self) -> Vec<staged::Group> {
+        let values = self.kernel.values().iter();
+        let firsts = values.filter(|value| value.what == what::ROWS);
+        let groups = firsts.map(|first| {
+            let values = self.kernel.values().iter();
+            let members =
+                values.filter(|value| value.what == what::BESIDE && value.size == first.argument);
+            let columns = members.flat_map(|value| {
+                let one = &self.arguments[value.argument as usize];
+                // SAFETY: the caller's promise.
+                let there = unsafe { written_columns(std::slice::from_ref(one)) };
+                match there.is_empty() {
+                    true => vec![None; columns_of_kernel(one)],
+                    false => there.into_iter().map(Some).collect(),
                 }
-        })
+            });
+            columns.collect()
+        });
+        groups.collect()
     }
 
     /// # Safety
@@ -277,18 +338,27 @@ impl Offload<'_> {
     /// # Safety
     /// See [`Offload::run`].
     unsafe fn runs_here(&self, distribution: Option<&Distribution>, waits: bool) -> [Vec<Run>; 2] {
-        let needs_colours = self.needs_colours();
-        let run = |elements: Range<usize>, counts| Run {
-            plan: needs_colours.then(|| {
+        let way = self.increments();
+        let run = |elements: Range<usize>, counts| {
+            let plan = (way != Increments::Atomics).then(|| {
                 plan::find(plan::Key {
                     elements: elements.clone(),
-                    block: 1,
+                    block: match way {
+                        Increments::Blocks => self.kernel.block(),
+                        Increments::Atomics | Increments::Colours => 1,
+                    },
                     // SAFETY: the caller's promise.
                     columns: unsafe { written_columns(self.arguments) },
                 })
-            }),
-            elements,
-            counts,
+            });
+            let staged = plan.as_ref().filter(|_| way == Increments::Blocks);
+            Run {
+                // SAFETY: the caller's promise.
+                staged: staged.map(|(plan, _)| staged::find(plan, unsafe { self.groups() })),
+                plan,
+                elements,
+                counts,
+            }
         };
         // SAFETY: the caller's promise.
         let Some(part) = distribution.map(|one| unsafe { one.part(self.set) }) else {
@@ -300,9 +370,11 @@ impl Offload<'_> {
             true => part.executed,
             false => part.owned,
         };
-        let core = match waits && !needs_colours {
-            true => part.core,
-            false => 0,
+        // Sums are to be added in the same order, whether anything is waited for or not.
+        let core = match way {
+            Increments::Atomics if !waits => 0,
+            Increments::Colours => 0,
+            Increments::Atomics | Increments::Blocks => part.core,
         };
         let mut rest = match self.arguments.iter().any(ranks::gives_back) {
             true => vec![run(core..part.owned, true), run(part.owned..last, false)],
@@ -383,22 +455,37 @@ impl Offload<'_> {
     /// The values are those of the kernel's parameters.
     unsafe fn launch(&self, run: &Run, values: &mut Values) {
         let block = self.kernel.block();
-        let numbers = run.plan.as_ref().map_or(0, |(plan, _)| plan.on_device());
+        let (way, numbers) = match (&run.plan, &run.staged) {
+            (_, Some(staged)) => (Increments::Blocks, staged.begins()),
+            (Some((plan, _)), None) => (Increments::Colours, plan.on_device()),
+            (None, None) => (Increments::Atomics, 0),
+        };
         for positions in run.launches() {
-            let count = positions.len().div_ceil(block);
+            let count = run.blocks_of(&positions, block);
             if count == 0 {
                 continue;
             }
+            let end = match run.staged {
+                Some(_) => run.elements.end,
+                None => positions.end,
+            };
+            let mut group = 0;
             for (at, value) in self.kernel.values().iter().enumerate() {
-                match value.what {
-                    what::FROM => values.set(at, positions.start as u64),
-                    what::TO => values.set(at, positions.end as u64),
-                    what::NUMBERS => values.set(at, numbers),
+                match (value.what, &run.staged) {
+                    (what::FROM, _) => values.set(at, positions.start as u64),
+                    (what::TO, _) => values.set(at, end as u64),
+                    (what::NUMBERS, _) => values.set(at, numbers),
+                    (what::ROWS, Some(staged)) => values.set(at, staged.list(group).rows),
+                    (what::TARGETS, Some(staged)) => values.set(at, staged.list(group).targets),
+                    (what::SLOTS, Some(staged)) => {
+                        values.set(at, staged.list(group).slots);
+                        group += 1;
+                    }
                     _ => {}
                 }
             }
-            // SAFETY: the caller's promise.
-            unsafe { self.kernel.launch(count, &values.pointers()) };
+            // SAFETY: the caller's promise; a plan keeps apart what has to be.
+            unsafe { self.kernel.launch(way, count, &values.pointers()) };
             for (at, value) in self.kernel.values().iter().enumerate() {
                 if is_of_blocks(value) {
                     values.add(at, count as u64 * value.size as u64);
@@ -447,6 +534,7 @@ impl Offload<'_> {
                 match value.what {
                     what::FROM | what::TO | what::NUMBERS => values.push(0),
                     what::PARTIALS | what::FIRSTS => values.push(0),
+                    what::ROWS | what::TARGETS | what::SLOTS => values.push(0),
                     what::IS_THERE => values.push(u64::from(is_there)),
                     what::DATA | what::STEP | what::STRIDE if !is_there => values.push(0),
                     what::DATA => values.push(data()),
@@ -540,6 +628,14 @@ impl Offload<'_> {
                 winner.note(firsts.min().filter(|_| now != before));
             }
         }
+    }
+}
+
+/// How many columns an argument has where it is there.
+fn columns_of_kernel(one: &Arg) -> usize {
+    match one.idx {
+        ..0 => -one.idx as usize,
+        _ => 1,
     }
 }
 

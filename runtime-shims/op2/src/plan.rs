@@ -26,7 +26,8 @@ unsafe impl Send for Column {}
 unsafe impl Sync for Column {}
 
 impl Column {
-    fn target(&self, element: usize) -> usize {
+    /// The target of an element.
+    pub(crate) fn target(&self, element: usize) -> usize {
         // SAFETY: maps have that many columns for each element of their set, and numbers of targets in them.
         unsafe { *self.start.add(element * self.arity) as usize }
     }

@@ -8,7 +8,7 @@ use std::{
 use crate::{
     backend, choice, conflicts, distribute, foreign_loops, job, local, mesh, offload, packed, plan,
     report::{fatal, text},
-    settings, times,
+    settings, staged, times,
 };
 
 /// The number behind `NAME=`, wherever it stands in `argument`.
@@ -158,6 +158,7 @@ pub extern "C" fn op_exit() {
     settings::require_start("op_exit");
     foreign_loops::require_end();
     plan::clear();
+    staged::clear();
     offload::clear();
     packed::clear();
     conflicts::clear();
@@ -196,6 +197,7 @@ pub extern "C" fn op_mpi_barrier() {
 #[unsafe(no_mangle)]
 pub extern "C" fn op_rt_exit() {
     plan::clear();
+    staged::clear();
 }
 
 /// There is no device: the host's data are the data.

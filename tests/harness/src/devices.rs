@@ -136,7 +136,12 @@ impl Program {
 
     fn start(&self, own: &Path, backend: &str) -> Command {
         let mut command = Command::new(own.join("program"));
-        for name in ["OP_AUTO_SOA", "OKL_REPRODUCIBLE", "OMP_NUM_THREADS"] {
+        for name in [
+            "OP_AUTO_SOA",
+            "OKL_INCREMENTS",
+            "OKL_REPRODUCIBLE",
+            "OMP_NUM_THREADS",
+        ] {
             command.env_remove(name);
         }
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));

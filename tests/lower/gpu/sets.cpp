@@ -29,9 +29,42 @@ static void flux(double const *x0, double const *x1, double *sum, float *count) 
 // CHECK-NOT:     st.
 // CHECK:         ret;
 //
+// For elements that do not add to the same at the same time:
+// CHECK-LABEL: .entry okl__ZL4fluxPKdS0_PdPf_0_apart(
+// CHECK-NOT:     atom.
+// CHECK-COUNT-2: st.global.b64
+// CHECK:         st.global.b32
+// CHECK-NOT:     atom.
+// CHECK:         ret;
+//
+// For blocks: work items leave what they add, of each component of the first argument, and one of them adds all that is for an
+// element, which is read and written once.
+// CHECK-LABEL: .entry okl__ZL4fluxPKdS0_PdPf_0_staged(
+// CHECK-NOT:     atom.
+// CHECK-NOT:     st.global
+// CHECK:         st.shared.b64
+// CHECK-NEXT:    st.shared.b64
+// CHECK-NEXT:    bar.sync
+// CHECK-NOT:     bar.sync
+// CHECK:         ld.global.b64
+// CHECK-NEXT:    ld.global.b64
+// CHECK:         ld.shared.b64
+// CHECK:         ld.shared.b64
+// CHECK-NOT:     shared
+// CHECK:         st.global.b64
+// CHECK-NEXT:    st.global.b64
+// CHECK:         bar.sync
+// CHECK:         st.shared.b32
+// CHECK-NEXT:    bar.sync
+// CHECK:         ld.shared.b32
+// CHECK:         st.global.b32
+// CHECK-NOT:     bar.sync
+// CHECK-NOT:     atom.
+// CHECK:         ret;
+//
 // HOST: @okl.device.values = {{.*}} @gravity
 // HOST: @okl.device.loop = {{.*}} @okl_gpu_launch_v3, ptr @okl_gpu_runs_v2
-// HOST: call void @okl_op2_par_loop_v5({{.*}}, ptr nonnull @okl.device.loop)
+// HOST: call void @okl_op2_par_loop_v6({{.*}}, ptr nonnull @okl.device.loop)
 void edges(op_set set, op_map map, op_dat x, op_dat sum, op_dat count) {
   op_par_loop(flux, "flux", set, op_arg_dat(x, 0, map, 2, "double", OP_READ), op_arg_dat(x, 1, map, 2, "double", OP_READ),
               op_arg_dat(sum, 0, map, 2, "double", OP_INC), op_arg_dat(count, 1, map, 1, "float", OP_INC));

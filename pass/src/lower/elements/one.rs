@@ -13,6 +13,17 @@ pub enum Passed<'a, 'm> {
     Copy(Copy<'a, 'm>),
 }
 
+/// How what a work item of a device adds to elements comes there, to which others add, too.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Adds {
+    /// At once with what others add.
+    AtOnce,
+    /// Nobody else adds to the same elements meanwhile.
+    Apart,
+    /// The block does that, with what its work items have [`left`](Passed::left).
+    Staged,
+}
+
 /// What the body is called with for one element of the set.
 pub struct Gathered<'m> {
     /// The parameter.
@@ -48,13 +59,14 @@ impl<'a, 'm> Passed<'a, 'm> {
     }
 
     /// An argument whose elements are at `source`, for a work item, beside which others run: by a copy where data may lie
-    /// component by component, or where others add to an element, too. `columns_at` has room for the addresses of several
-    /// elements.
+    /// component by component, or where others add to an element, too, which comes there as `adds` says. `columns_at` has room
+    /// for the addresses of several elements.
     pub fn of_item(
         builder: &Builder<'m>,
         parameter: Parameter<'a>,
         source: Source<'m>,
         columns_at: Value<'m>,
+        adds: Adds,
     ) -> Self {
         let address = Address {
             of: parameter,
@@ -65,7 +77,7 @@ impl<'a, 'm> Passed<'a, 'm> {
         let is_sum = parameter.is_sum() && !parameter.is_whole();
         match parameter.is_either() || is_sum {
             true => Self::Copy(Copy {
-                has_others: true,
+                adds,
                 ..Copy::of(builder, address)
             }),
             false => Self::Address(address),
@@ -88,8 +100,28 @@ impl<'a, 'm> Passed<'a, 'm> {
     pub fn is_scattered(&self) -> bool {
         match self {
             Self::Address(_) => false,
-            Self::Copy(copy) => copy.address.of.access.mode != Mode::Read,
+            Self::Copy(copy) => copy.is_put_back(),
         }
+    }
+
+    /// Where what the body has added to a component of the element that a column leads to is, of an argument that others add
+    /// to, too.
+    pub fn left(&self, builder: &Builder<'m>, column: i64, component: i64) -> Value<'m> {
+        let Self::Copy(copy) = self else {
+            unreachable!("it has a copy of what it adds");
+        };
+        let Element { scalar, components } = copy.address.of.element();
+        builder.offset(copy.room, (column * components + component) * scalar.bytes)
+    }
+
+    /// A component of the element of a number, which is one of its data.
+    pub fn component(&self, builder: &Builder<'m>, number: Value<'m>, component: i64) -> Value<'m> {
+        let Self::Copy(copy) = self else {
+            unreachable!("it has a copy of what it adds");
+        };
+        let source = &copy.address.source;
+        let element = source.element(builder, number);
+        source.component(builder, copy.scalar, element, component as usize)
     }
 
     /// Puts back what the body has changed for element `number`, where what was found of it is known no more.
@@ -200,8 +232,7 @@ pub struct Copy<'a, 'm> {
     room: Value<'m>,
     /// Room for a component that nobody looks at.
     nowhere: Value<'m>,
-    /// Whether others add to the elements at the same time.
-    has_others: bool,
+    adds: Adds,
 }
 
 impl<'a, 'm> Copy<'a, 'm> {
@@ -212,7 +243,7 @@ impl<'a, 'm> Copy<'a, 'm> {
         let count = element.components * address.of.elements();
         Self {
             address,
-            has_others: false,
+            adds: Adds::Apart,
             scalar,
             room: builder.alloca(module.array(scalar, count as u64), 16),
             nowhere: builder.alloca(scalar, 16),
@@ -272,15 +303,23 @@ impl<'a, 'm> Copy<'a, 'm> {
 
     /// Puts back what the body has changed.
     fn scatter(&self, builder: &Builder<'m>, elements: &[Value<'m>]) {
-        if self.address.of.access.mode == Mode::Read {
+        if !self.is_put_back() {
             return;
         }
         for (copy, there) in self.components(builder, elements) {
             let new = builder.load(self.scalar, copy);
-            match self.has_others && self.address.of.is_sum() {
+            match self.adds == Adds::AtOnce && self.address.of.is_sum() {
                 true => add_at_once(builder, &self.address.of, there, new),
                 false => put_back(builder, &self.address.of, there, new),
             }
+        }
+    }
+
+    /// Whether a work item puts back what it has.
+    fn is_put_back(&self) -> bool {
+        match self.address.of.access.mode {
+            Mode::Read => false,
+            _ => self.adds != Adds::Staged || !self.address.of.is_sum(),
         }
     }
 }

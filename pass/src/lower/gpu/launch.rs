@@ -28,6 +28,7 @@ pub struct Kernel {
 }
 
 /// What is passed to a kernel.
+#[derive(Clone)]
 pub struct Parameter {
     /// See [`okl_abi::gpu::parameter`].
     pub kind: i64,
@@ -87,7 +88,9 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Launches<'m> {
     let halo = (!plan.halo.is_empty()).then(|| {
         let place = Site::Instruction(plan.going[0].site.instruction());
         let name = "op_par_loop, halos";
-        *record(module, &halo::described(), name, place, list_of(&plan.halo))
+        let kernel = halo::described();
+        let list = list_of(&plan.halo);
+        *record(module, &kernel, &kernel.entry, name, place, list)
     });
     for going in &plan.going {
         let name = user_name(going.function());
@@ -98,7 +101,9 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Launches<'m> {
         };
         let name = &name[..end.unwrap_or(name.len())];
         let place = Site::Instruction(going.site.instruction());
-        let record = record(module, &going.kernel, name, place, list_of(&going.images));
+        let kernel = &going.kernel;
+        let list = list_of(&going.images);
+        let record = record(module, kernel, &kernel.entry, name, place, list);
         let what = match &going.host {
             Host::Blocks(nest) if plan.on_ranks => {
                 let launch = blocks::launch_parts(module, nest, record, plan.has_cpu);
@@ -111,8 +116,21 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Launches<'m> {
                 LOWERED_KERNEL.put_on(module, nest.function);
                 "the blocks of this @outer loop run on a device, where there is one"
             }
-            Host::Sets(_, passed) => {
-                let record = sets::record(module, *record, halo, passed, plan.has_cpu);
+            Host::Sets(_, of_it) => {
+                let others = of_it.others().map(|entry| {
+                    let list = list_of(&going.images);
+                    Some(*self::record(
+                        module,
+                        &going.kernel,
+                        entry?,
+                        name,
+                        place,
+                        list,
+                    ))
+                });
+                let [apart, staged] = others;
+                let kernels = [Some(*record), apart, staged];
+                let record = sets::record(module, kernels, halo, of_it, plan.has_cpu);
                 told.sets.push((going.site, record));
                 "the elements of this loop run on a device, where there is one"
             }
@@ -180,15 +198,17 @@ fn images<'m>(module: &'m Module, images: &[Image]) -> Vec<Value<'m>> {
     rows.collect()
 }
 
+/// Of a kernel, or of one like it whose name in the code is `entry`.
 fn record<'m>(
     module: &'m Module,
     kernel: &Kernel,
+    entry: &str,
     name: &str,
     place: Site<'m>,
     (images, image_count): (Value<'m>, usize),
 ) -> Global<'m> {
     let Kernel {
-        entry,
+        entry: _,
         parameters,
         items,
         shared,

@@ -386,6 +386,7 @@ fn command_of(build: &Path, way: &Way) -> Command {
     for name in [
         "OP_AUTO_SOA",
         "OKL_BACKEND",
+        "OKL_INCREMENTS",
         "OKL_REPRODUCIBLE",
         "OMP_NUM_THREADS",
     ] {
@@ -404,10 +405,12 @@ fn command_of(build: &Path, way: &Way) -> Command {
 /// Ways of running the build for a device.
 fn ways_on_a_device(random: &mut Random) -> Vec<Way> {
     let emulated = || Way::default().with("OKL_BACKEND", "cuda-emulated");
-    let mut other = emulated();
-    if random.chance(50) {
-        other = other.with("OKL_REPRODUCIBLE", 1);
-    }
+    let increments = |random: &mut Random, way: Way| match random.between(0, 3) {
+        0 => way.with("OKL_REPRODUCIBLE", 1),
+        1 => way.with("OKL_INCREMENTS", "colours"),
+        _ => way.with("OKL_INCREMENTS", "blocks"),
+    };
+    let mut other = increments(random, emulated());
     if random.chance(50) {
         other = other.with("OP_AUTO_SOA", 1);
     }
@@ -417,8 +420,8 @@ fn ways_on_a_device(random: &mut Random) -> Vec<Way> {
     let mut on_ranks = emulated();
     on_ranks.ranks = random.one_of(&[2, 2, 3, 4]);
     on_ranks.is_quick = true;
-    if random.chance(30) {
-        on_ranks = on_ranks.with("OKL_REPRODUCIBLE", 1);
+    if random.chance(60) {
+        on_ranks = increments(random, on_ranks);
     }
     if random.chance(30) {
         on_ranks = on_ranks.says("renumber=yes");
