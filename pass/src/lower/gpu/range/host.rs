@@ -9,8 +9,9 @@ use crate::llvm::{
 };
 use crate::lower::runtime_call::declare;
 
-/// Blocks of a kernel, at most; of one that leaves results, and of one whose iterations the host cannot count.
-pub(super) const MOST_BLOCKS: i64 = 1 << 20;
+/// Blocks of a kernel, at most, which is enough for a work item for each iteration; of one that leaves results, and of one
+/// whose iterations the host cannot count.
+pub(super) const MOST_BLOCKS: i64 = MOST_ITERATIONS / items_of(0);
 pub(super) const MOST_BLOCKS_WITH_RESULTS: i64 = 256;
 const BLOCKS_IF_UNKNOWN: i64 = 256;
 
@@ -82,6 +83,13 @@ pub fn launch<'m>(module: &'m Module, fork: &Fork<'m>, record: Global<'m>, has_c
         conditions.push(builder.ask(at_most, last, module.const_i64(MOST_ITERATIONS - 2)));
         builder.binary(Opcode::LLVMAdd, last, module.const_i64(1))
     });
+    let holds = does.holds.iter();
+    conditions.extend(holds.map(|one| one.emit(&builder, &fork.captures)));
+    let divides = does.passed.iter().filter_map(|one| match one {
+        Passed::Factor(by) => Some(by),
+        _ => None,
+    });
+    conditions.extend(divides.map(|by| by.is_good(&builder, &fork.captures)));
     if let Some(condition) = fork.condition {
         conditions.push(builder.compare(condition, condition.ty().zero(), true));
     }
@@ -125,6 +133,8 @@ pub fn launch<'m>(module: &'m Module, fork: &Fork<'m>, record: Global<'m>, has_c
         let value = match one {
             Passed::Value(value) => value.emit(&builder, &fork.captures),
             Passed::Items => builder.binary(Opcode::LLVMMul, blocks, module.const_i64(in_block)),
+            Passed::Factor(by) => by.factor_and_bits(&builder, &fork.captures)[0],
+            Passed::Shift(by) => by.factor_and_bits(&builder, &fork.captures)[1],
             Passed::Results => results.expect("there are some"),
             Passed::From | Passed::To => unreachable!("all of the loop runs"),
         };

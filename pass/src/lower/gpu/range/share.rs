@@ -119,7 +119,7 @@ fn with_operands(end: Instruction<'_>) -> Instruction<'_> {
 }
 
 /// Whether nothing that is computed from one instruction on, which control comes to once, is used from another one on.
-fn is_left_out(from: Instruction<'_>, end: Instruction<'_>) -> bool {
+pub(super) fn is_left_out(from: Instruction<'_>, end: Instruction<'_>) -> bool {
     let behind = behind(end);
     let is_behind = |one: &Instruction<'_>| *one == end || behind.contains(one);
     let between = self::behind(from).into_iter();
@@ -281,6 +281,7 @@ pub fn launch<'m>(
             Passed::From => from,
             Passed::To => to,
             Passed::Results => results.expect("there are some"),
+            Passed::Factor(_) | Passed::Shift(_) => unreachable!("of a share nothing is divided"),
         };
         let ty = value.ty();
         let copy = entry.alloca(ty, module.align_of(ty));
