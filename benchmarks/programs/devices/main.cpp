@@ -112,7 +112,7 @@ int main() {
     tell("rows", next);
   }
   {
-    const int n = 30;
+    const int n = 62;
     auto now = numbers<double>((n + 2) * (n + 2) * (n + 2)), next = now;
     cube(n, now.data(), next.data());
     tell("cube", next);

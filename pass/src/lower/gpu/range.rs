@@ -41,7 +41,7 @@ use crate::marks::ON_DEVICE;
 use crate::recognise;
 use checks::{check_all, comes_to, only_loop, outside_is_private};
 use deal::{Dealt, begins_with_0, deal, is_end};
-use divide::Divisor;
+use divide::{Divisor, Part};
 use holds::Holds;
 use reduce::Combined;
 use share::Share;
@@ -86,8 +86,6 @@ pub struct Hosted {
     last: Option<(Evaluated, u32, bool)>,
     /// What else holds where the kernel runs: how two numbers compare, or that they do not.
     holds: Vec<Holds>,
-    /// Whether there is a work item for each iteration.
-    one_each: bool,
     /// What is combined behind the kernel.
     combined: Option<Combined>,
 }
@@ -98,9 +96,10 @@ pub enum Passed {
     Value(Evaluated),
     /// The number of work items.
     Items,
-    /// How a number is divided by another one: what it is multiplied by, and by how many bits that is shifted.
-    Factor(Divisor),
-    Shift(Divisor),
+    /// The number of the last iteration, from 0 on, of 32 bits.
+    Last,
+    /// What numbers are divided with.
+    Divides(Divisor, Part),
     /// The first iteration of a share, and the last one: of 64 bits.
     From,
     To,
@@ -325,11 +324,18 @@ pub fn outline(
     let items = builder.load(long, slot(long));
     placeholders.push((items, Passed::Items));
     for by in divide::divisors(&divided) {
-        let [factor, bits] = [(); 2].map(|()| builder.load(short, slot(short)));
-        divide::emit(device, &divided, by, [factor, bits]);
-        placeholders.push((factor, Passed::Factor(by.clone())));
-        placeholders.push((bits, Passed::Shift(by.clone())));
+        let mut part = |part| {
+            let value = builder.load(short, slot(short));
+            placeholders.push((value, Passed::Divides(by.clone(), part)));
+            value
+        };
+        divide::emit(device, &divided, by, &mut part, target);
     }
+    let last_number = is_counted.then(|| {
+        let value = builder.load(short, slot(short));
+        placeholders.push((value, Passed::Last));
+        value
+    });
     let share = candidate.share.as_ref().map(|_| {
         if let Some(one) = body.instructions().into_iter().find(is_shared_update) {
             let told = "it updates memory atomically, which ranks do together";
@@ -357,7 +363,8 @@ pub fn outline(
     let own = builder.sum(before, item_counted);
     if is_counted {
         for one in [before, own].into_iter().filter_map(Value::as_instruction) {
-            [true, false].map(|signed| one.promise_no_wrap(signed));
+            one.promise_no_wrap(true);
+            one.promise_no_wrap(false);
         }
     }
     if let Some((combined, results)) = combined.as_ref().zip(results) {
@@ -368,6 +375,7 @@ pub fn outline(
         own,
         items,
         index,
+        last: last_number,
         share,
         signed,
         meets: combined.is_some(),
@@ -422,7 +430,6 @@ pub fn outline(
             passed,
             last,
             holds,
-            one_each,
             combined,
         };
         (kernel, does)

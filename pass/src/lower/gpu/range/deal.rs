@@ -23,6 +23,8 @@ pub(super) struct Dealt<'d> {
     pub items: Value<'d>,
     /// The variable that has the number of its iteration.
     pub index: Value<'d>,
+    /// The number of the last iteration, where it is known, from 0 on.
+    pub last: Option<Value<'d>>,
     /// The first one and the last one of a share of the iterations.
     pub share: Option<[Value<'d>; 2]>,
     /// Whether iterations are numbers with a sign.
@@ -40,6 +42,7 @@ pub(super) fn deal<'d>(device: &'d Module, site: Call<'d>, dealt: &Dealt<'d>) ->
         own,
         items,
         index,
+        last: known,
         share,
         signed,
         meets,
@@ -74,6 +77,9 @@ pub(super) fn deal<'d>(device: &'d Module, site: Call<'d>, dealt: &Dealt<'d>) ->
     };
     // The last number, from the loop's first iteration on.
     let last_of = |builder: &Builder<'d>, lower: Value<'d>, upper: Value<'d>| {
+        if let Some(known) = known {
+            return known;
+        }
         let last = builder.difference(wide(builder, upper), wide(builder, lower));
         builder.int_cast(last, counted)
     };
@@ -187,12 +193,19 @@ pub(super) fn deal<'d>(device: &'d Module, site: Call<'d>, dealt: &Dealt<'d>) ->
         builder.store(value, lower_at);
         builder.store(value, upper_at);
         // What the program compares it with: one iteration is no loop then.
-        let below = match signed {
+        let of_sign = match signed {
             true => IntPredicate::LLVMIntSLE,
             false => IntPredicate::LLVMIntULE,
         };
-        let is_below = builder.ask(Comparison::Integer(below), value, upper);
-        builder.call_intrinsic(Intrinsic::named("llvm.assume"), &[], &[is_below]);
+        // Neither is negative where they are counted from 0 on.
+        let other = known.map(|_| match signed {
+            true => IntPredicate::LLVMIntULE,
+            false => IntPredicate::LLVMIntSLE,
+        });
+        for below in [Some(of_sign), other].into_iter().flatten() {
+            let is_below = builder.ask(Comparison::Integer(below), value, upper);
+            builder.call_intrinsic(Intrinsic::named("llvm.assume"), &[], &[is_below]);
+        }
     }
     // So far is no other chunk.
     let far = builder.plus(builder.int_cast(last, long), 1);

@@ -11,6 +11,8 @@ use crate::ir::Code;
 use crate::llvm::{
     Builder, Call, Comparison, Instruction, IntPredicate, Intrinsic, Module, Opcode, Value,
 };
+use crate::lower::gpu::compile::declared;
+use crate::lower::gpu::target::GpuTarget;
 
 /// What is divided by: how the host computes it, and whether that is a number with a sign.
 #[derive(Clone, PartialEq)]
@@ -19,10 +21,22 @@ pub struct Divisor {
     signed: bool,
 }
 
-/// A division of a number of an iteration.
+/// A division of a number of an iteration, of which it is the quotient or what is left.
 pub struct Divided<'d> {
     at: Instruction<'d>,
     by: Divisor,
+    is_rest: bool,
+}
+
+/// What the host computes of a divisor.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Part {
+    /// What is multiplied by.
+    Factor,
+    /// By how many bits the product is shifted.
+    Shift,
+    /// The number that times the quotient takes away what is divided, but for the rest.
+    Negative,
 }
 
 /// Divisions in the code of a loop, whose iterations count from 0 on.
@@ -31,22 +45,40 @@ pub fn find<'d>(uniform: &Uniform<'d>, spans: &Code<'d>, site: Call<'d>) -> Vec<
     let blocks: HashSet<_> = spans.spans.iter().map(|span| span.block).collect();
     let all = uniform.code.function().instructions().into_iter();
     for at in all.filter(|one| blocks.contains(&one.block())) {
-        let signed = match at.opcode() {
-            Opcode::LLVMSDiv | Opcode::LLVMSRem => true,
-            Opcode::LLVMUDiv | Opcode::LLVMURem => false,
+        let is_small = at.ty().bits().is_some_and(|bits| [32, 64].contains(&bits));
+        let (division, is_rest) = match at.opcode() {
+            Opcode::LLVMSDiv | Opcode::LLVMUDiv => (at, false),
+            Opcode::LLVMSRem | Opcode::LLVMURem => (at, true),
+            Opcode::LLVMSub => match taken_away(uniform, at) {
+                Some(division) => (division, true),
+                None => continue,
+            },
             _ => continue,
         };
-        let by = at.operand(1);
-        let is_small = at.ty().bits().is_some_and(|bits| [32, 64].contains(&bits));
-        if !is_small || by.is_constant() || !is_number(uniform, at.operand(0), site, 0) {
+        let by = division.operand(1);
+        if !is_small || by.is_constant() || !is_number(uniform, division.operand(0), site, 0) {
             continue;
         }
+        let signed = [Opcode::LLVMSDiv, Opcode::LLVMSRem].contains(&division.opcode());
         if let Some(by) = uniform.evaluated(by) {
             let by = Divisor { by, signed };
-            found.push(Divided { at, by });
+            found.push(Divided { at, by, is_rest });
         }
     }
     found
+}
+
+/// Of a difference of a number and a multiple of what it is divided by: the division, where it is that often.
+fn taken_away<'d>(uniform: &Uniform<'d>, at: Instruction<'d>) -> Option<Instruction<'d>> {
+    let product = at.operand(1).as_op(Opcode::LLVMMul)?;
+    [0, 1].iter().find_map(|side| {
+        let (quotient, by) = (product.operand(*side), product.operand(1 - side));
+        let quotient = quotient.as_instruction()?;
+        let is_of_it = [Opcode::LLVMSDiv, Opcode::LLVMUDiv].contains(&quotient.opcode())
+            && quotient.operand(0) == at.operand(0)
+            && is_same(uniform, quotient.operand(1), by);
+        is_of_it.then_some(quotient)
+    })
 }
 
 /// Whether a value is the number of an iteration, or what is left of one when it is divided.
@@ -63,21 +95,7 @@ fn is_number<'d>(uniform: &Uniform<'d>, value: Value<'d>, site: Call<'d>, depth:
         Opcode::LLVMSDiv | Opcode::LLVMUDiv | Opcode::LLVMSRem | Opcode::LLVMURem => {
             uniform.evaluated(one.operand(1)).is_some() && of(one.operand(0))
         }
-        Opcode::LLVMSub => {
-            let (whole, product) = (one.operand(0), one.operand(1));
-            let Some(product) = product.as_op(Opcode::LLVMMul) else {
-                return false;
-            };
-            let is_rest = [0, 1].iter().any(|side| {
-                let (quotient, by) = (product.operand(*side), product.operand(1 - side));
-                quotient.as_instruction().is_some_and(|quotient| {
-                    [Opcode::LLVMSDiv, Opcode::LLVMUDiv].contains(&quotient.opcode())
-                        && quotient.operand(0) == whole
-                        && is_same(uniform, quotient.operand(1), by)
-                })
-            });
-            is_rest && of(whole)
-        }
+        Opcode::LLVMSub => taken_away(uniform, one).is_some() && of(one.operand(0)),
         _ => false,
     }
 }
@@ -129,31 +147,38 @@ pub fn emit<'d>(
     device: &'d Module,
     divided: &[Divided<'d>],
     by: &Divisor,
-    [factor, bits]: [Value<'d>; 2],
+    part: &mut dyn FnMut(Part) -> Value<'d>,
+    target: &GpuTarget,
 ) {
-    for one in divided.iter().filter(|one| one.by == *by) {
+    let its = || divided.iter().filter(|one| one.by == *by);
+    let [factor, bits] = [Part::Factor, Part::Shift].map(&mut *part);
+    let negative = its().any(|one| one.is_rest).then(|| part(Part::Negative));
+    for one in its() {
         let at = one.at;
         let builder = Builder::before(device, at);
         let (short, long) = (device.int(32), device.int(64));
         let whole = builder.int_cast(at.operand(0), short);
-        let next = builder.binary(
-            Opcode::LLVMAdd,
-            whole,
-            builder.int_cast(device.const_i64(1), short),
-        );
-        let [next, factor] = [next, factor].map(|one| builder.int_cast(one, long));
-        let product = builder.binary(Opcode::LLVMMul, next, factor);
-        let high = builder.int_cast(builder.shift_right(product, 32), short);
-        let quotient = builder.binary(Opcode::LLVMLShr, high, bits);
-        let quotient = builder.int_cast(quotient, at.ty());
-        let result = match at.opcode() {
-            Opcode::LLVMSDiv | Opcode::LLVMUDiv => quotient,
-            _ => {
-                let whole = builder.binary(Opcode::LLVMMul, quotient, at.operand(1));
-                builder.difference(at.operand(0), whole)
+        let next = builder.sum(whole, device.const_i32(1));
+        let high = match target.high_product {
+            Some(name) => {
+                let ty = device.function_type(short, &[short; 2]);
+                builder.call(declared(device, name, ty), &[next, factor])
+            }
+            None => {
+                let [next, factor] = [next, factor].map(|one| builder.int_cast(one, long));
+                let product = builder.binary(Opcode::LLVMMul, next, factor);
+                builder.int_cast(builder.shift_right(product, 32), short)
             }
         };
-        at.replace_all_uses_with(result);
+        let quotient = builder.binary(Opcode::LLVMLShr, high, bits);
+        let result = match negative.filter(|_| one.is_rest) {
+            None => quotient,
+            Some(negative) => {
+                let away = builder.binary(Opcode::LLVMMul, quotient, negative);
+                builder.sum(whole, away)
+            }
+        };
+        at.replace_all_uses_with(builder.int_cast(result, at.ty()));
         at.erase();
     }
 }
@@ -177,38 +202,37 @@ impl Divisor {
         builder.ask(more, by, builder.module().const_i64(0))
     }
 
-    /// The factor, and the number of bits, of 32 bits each. A number n is divided by d when n + 1 is multiplied by
-    /// floor((2^k - 1) / d), and shifted by k bits, 32 of which are those of the product's lower half: k is 32, or 30 bits more
-    /// than d - 1 has, whichever is more. By what is greater than all numbers it gives 0.
-    pub fn factor_and_bits<'m>(
+    /// A part of it, of 32 bits. A number n is divided by d when n + 1 is multiplied by floor((2^k - 1) / d), and shifted by k
+    /// bits, 32 of which are those of the product's lower half: k is 32, or 30 bits more than d - 1 has, whichever is more. By
+    /// what is greater than all numbers it gives 0.
+    pub fn part<'m>(
         &self,
+        part: Part,
         builder: &Builder<'m>,
         captures: &[Value<'m>],
-    ) -> [Value<'m>; 2] {
+    ) -> Value<'m> {
         let module = builder.module();
         let short = module.int(32);
         let number = |number| module.const_i64(number);
         let by = self.emit(builder, captures);
+        if part == Part::Negative {
+            return builder.int_cast(builder.difference(number(0), by), short);
+        }
         let less = Comparison::Integer(IntPredicate::LLVMIntSLT);
         let is_greater = builder.ask(less, number(1 << 30), by);
-        // Whoever does not run the kernel gets here, too.
-        let is_some = builder.ask(less, number(0), by);
         let by = builder.select(is_greater, number(1), by);
-        let by = builder.select(is_some, by, number(1));
-        let free = builder.call_intrinsic(
-            Intrinsic::named("llvm.ctlz"),
-            &[module.int(64)],
-            &[
-                builder.plus(by, -1),
-                builder.int_cast(number(0), module.int(1)),
-            ],
-        );
+        let below = builder.plus(by, -1);
+        let is_zero_known = builder.int_cast(number(0), module.int(1));
+        let ctlz = Intrinsic::named("llvm.ctlz");
+        let free = builder.call_intrinsic(ctlz, &[module.int(64)], &[below, is_zero_known]);
         // 64 - free are the bits of d - 1; of the 30 that numbers have 32 are there without a shift.
         let bits = builder.difference(number(62), free);
         let bits = builder.select(builder.ask(less, bits, number(0)), number(0), bits);
         let power = builder.binary(Opcode::LLVMShl, number(1 << 32), bits);
-        let factor = builder.binary(Opcode::LLVMUDiv, builder.plus(power, -1), by);
-        [(factor, number(0)), (bits, number(0))]
-            .map(|(one, none)| builder.int_cast(builder.select(is_greater, none, one), short))
+        let result = match part {
+            Part::Shift => bits,
+            _ => builder.binary(Opcode::LLVMUDiv, builder.plus(power, -1), by),
+        };
+        builder.int_cast(builder.select(is_greater, number(0), result), short)
     }
 }

@@ -2,6 +2,7 @@
 
 use okl_abi::gpu::f;
 
+use super::divide::Part;
 use super::{Fork, Passed, items_of, share};
 use crate::llvm::{
     Block, Builder, Call, Comparison, Global, Instruction, IntPredicate, Linkage, Module, Opcode,
@@ -86,7 +87,7 @@ pub fn launch<'m>(module: &'m Module, fork: &Fork<'m>, record: Global<'m>, has_c
     let holds = does.holds.iter();
     conditions.extend(holds.map(|one| one.emit(&builder, &fork.captures)));
     let divides = does.passed.iter().filter_map(|one| match one {
-        Passed::Factor(by) => Some(by),
+        Passed::Divides(by, Part::Factor) => Some(by),
         _ => None,
     });
     conditions.extend(divides.map(|by| by.is_good(&builder, &fork.captures)));
@@ -133,8 +134,11 @@ pub fn launch<'m>(module: &'m Module, fork: &Fork<'m>, record: Global<'m>, has_c
         let value = match one {
             Passed::Value(value) => value.emit(&builder, &fork.captures),
             Passed::Items => builder.binary(Opcode::LLVMMul, blocks, module.const_i64(in_block)),
-            Passed::Factor(by) => by.factor_and_bits(&builder, &fork.captures)[0],
-            Passed::Shift(by) => by.factor_and_bits(&builder, &fork.captures)[1],
+            Passed::Divides(by, part) => by.part(*part, &builder, &fork.captures),
+            Passed::Last => {
+                let count = count.expect("the host counts them");
+                builder.int_cast(builder.plus(count, -1), module.int(32))
+            }
             Passed::Results => results.expect("there are some"),
             Passed::From | Passed::To => unreachable!("all of the loop runs"),
         };

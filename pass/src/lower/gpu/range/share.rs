@@ -281,7 +281,9 @@ pub fn launch<'m>(
             Passed::From => from,
             Passed::To => to,
             Passed::Results => results.expect("there are some"),
-            Passed::Factor(_) | Passed::Shift(_) => unreachable!("of a share nothing is divided"),
+            Passed::Last | Passed::Divides(..) => {
+                unreachable!("numbers of a share are not counted from 0")
+            }
         };
         let ty = value.ty();
         let copy = entry.alloca(ty, module.align_of(ty));
