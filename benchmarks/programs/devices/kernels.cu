@@ -114,8 +114,11 @@ __global__ void __launch_bounds__(SIDE *ROWS) sweep(int n, const double *__restr
 __global__ void __launch_bounds__(BLOCK)
     distance(int n, const double *__restrict__ now, const double *__restrict__ next, double *__restrict__ result) {
   __shared__ double part[BLOCK / 32];
-  int at = blockIdx.x * BLOCK + threadIdx.x;
-  double by = at < n ? next[at] - now[at] : 0.0, sum = by * by;
+  double sum = 0.0;
+  for (int at = blockIdx.x * BLOCK + threadIdx.x; at < n; at += gridDim.x * BLOCK) {
+    double by = next[at] - now[at];
+    sum += by * by;
+  }
   for (int half = 16; half > 0; half /= 2) sum += __shfl_down_sync(0xffffffff, sum, half);
   if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = sum;
   __syncthreads();
@@ -144,9 +147,12 @@ __global__ void __launch_bounds__(SIDE *ROWS) cube(int n, const double *__restri
 __global__ void __launch_bounds__(BLOCK)
     moments(int n, const double *__restrict__ x, const double *__restrict__ y, double *__restrict__ result) {
   __shared__ double part[3][BLOCK / 32];
-  int at = blockIdx.x * BLOCK + threadIdx.x;
-  double a = at < n ? x[at] : 0.0, b = at < n ? y[at] : 0.0;
-  double first = a, second = a * a, third = a * b;
+  double first = 0.0, second = 0.0, third = 0.0;
+  for (int at = blockIdx.x * BLOCK + threadIdx.x; at < n; at += gridDim.x * BLOCK) {
+    first += x[at];
+    second += x[at] * x[at];
+    third += x[at] * y[at];
+  }
   for (int half = 16; half > 0; half /= 2) {
     first += __shfl_down_sync(0xffffffff, first, half);
     second += __shfl_down_sync(0xffffffff, second, half);
@@ -178,8 +184,11 @@ __global__ void __launch_bounds__(BLOCK)
 // There is no atomic instruction for these: blocks leave their results, which the host goes through.
 __global__ void __launch_bounds__(BLOCK) extremes(int n, const double *__restrict__ x, double *__restrict__ results) {
   __shared__ double part[2][BLOCK / 32];
-  int at = blockIdx.x * BLOCK + threadIdx.x;
-  double least = x[at < n ? at : 0], most = least;
+  double least = x[0], most = least;
+  for (int at = blockIdx.x * BLOCK + threadIdx.x; at < n; at += gridDim.x * BLOCK) {
+    least = x[at] < least ? x[at] : least;
+    most = x[at] > most ? x[at] : most;
+  }
   for (int half = 16; half > 0; half /= 2) {
     double one = __shfl_down_sync(0xffffffff, least, half), other = __shfl_down_sync(0xffffffff, most, half);
     least = one < least ? one : least;

@@ -104,7 +104,6 @@ int main() {
     auto now = numbers<double>((n + 2) * (n + 2)), next = now;
     sweep(n, now.data(), next.data());
     tell("sweep", next);
-    tell("distance", std::vector<double>{distance(int(now.size()), now.data(), next.data())});
   }  {
     const int n = 254;
     auto now = numbers<double>((n + 2) * (n + 2)), next = now;
@@ -122,6 +121,12 @@ int main() {
     auto x = numbers<double>(n), y = x;
     axpy(n, 0.5, x.data(), y.data());
     tell("axpy", y);
+  }
+  {
+    const int n = 300000;
+    auto x = numbers<double>(n), y = x;
+    for (int at = 0; at < n; ++at) y[at] = x[(at + 7) % n];
+    tell("distance", std::vector<double>{distance(n, x.data(), y.data())});
     const Moments sums = moments(n, x.data(), y.data());
     tell("moments", std::vector<double>{sums.first, sums.second, sums.third});
     const Extremes ends = extremes(n, y.data());

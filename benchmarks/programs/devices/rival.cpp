@@ -116,6 +116,9 @@ template <typename... T> void launch(const char *name, Extent blocks, Extent thr
 
 unsigned blocks(int n, int each) { return unsigned((n + each - 1) / each); }
 
+// Of kernels whose threads go through all numbers.
+unsigned few_blocks(int n, int each) { return blocks(n, each) < 256 ? blocks(n, each) : 256; }
+
 } // namespace
 
 void saxpy(const int n, const float a, const float *x, float *y) {
@@ -184,7 +187,7 @@ double distance(const int n, const double *now, const double *next) {
   double result = 0.0;
   {
     Copy dnow(now, n), dnext(next, n), dresult(&result, 1);
-    launch("distance", {blocks(n, 256)}, {256}, n, dnow, dnext, dresult);
+    launch("distance", {few_blocks(n, 256)}, {256}, n, dnow, dnext, dresult);
   }
   return result;
 }
@@ -205,16 +208,16 @@ Moments moments(const int n, const double *x, const double *y) {
   double results[3] = {};
   {
     Copy dx(x, n), dy(y, n), dresults(results, 3);
-    launch("moments", {blocks(n, 256)}, {256}, n, dx, dy, dresults);
+    launch("moments", {few_blocks(n, 256)}, {256}, n, dx, dy, dresults);
   }
   return {results[0], results[1], results[2]};
 }
 
 Extremes extremes(const int n, const double *x) {
-  std::vector<double> results(2 * blocks(n, 256));
+  std::vector<double> results(2 * few_blocks(n, 256));
   {
     Copy dx(x, n), dresults(results.data(), results.size());
-    launch("extremes", {blocks(n, 256)}, {256}, n, dx, dresults);
+    launch("extremes", {few_blocks(n, 256)}, {256}, n, dx, dresults);
   }
   Extremes all{results[0], results[1]};
   for (size_t at = 0; at < results.size(); at += 2) {

@@ -297,7 +297,7 @@ pub fn outline(
     };
     // Whether there is an iteration the host knows only where it knows their number.
     let loads = uniform.loads(last.is_some());
-    let (site, signed) = (one.site, extent.signed);
+    let (site, signed, last_value) = (one.site, extent.signed, extent.last);
     drop(uniform);
     let holds = holds::follow(device, asked);
 
@@ -309,6 +309,17 @@ pub fn outline(
     let builder = Builder::before(device, end);
     let slot = |ty| builder.alloca(ty, device.align_of(ty));
     let mut placeholders: Vec<(Value<'_>, Passed)> = Vec::new();
+    let (short, long) = (device.int(32), device.int(64));
+    let last_number = is_counted.then(|| {
+        let value = builder.load(short, slot(short));
+        placeholders.push((value, Passed::Last));
+        // What the program compares with is the same then.
+        if let Some(known) = last_value.and_then(Value::as_instruction) {
+            let same = Builder::before(device, first).int_cast(value, known.ty());
+            known.replace_all_uses_with(same);
+        }
+        value
+    });
     for (loads, value) in loads {
         let ty = loads[0].ty();
         let placeholder = builder.load(ty, slot(ty));
@@ -320,7 +331,6 @@ pub fn outline(
     }
     replace_globals(device, body, &builder, &mut placeholders)?;
     check_all(device, body)?;
-    let (short, long) = (device.int(32), device.int(64));
     let items = builder.load(long, slot(long));
     placeholders.push((items, Passed::Items));
     for by in divide::divisors(&divided) {
@@ -331,11 +341,6 @@ pub fn outline(
         };
         divide::emit(device, &divided, by, &mut part, target);
     }
-    let last_number = is_counted.then(|| {
-        let value = builder.load(short, slot(short));
-        placeholders.push((value, Passed::Last));
-        value
-    });
     let share = candidate.share.as_ref().map(|_| {
         if let Some(one) = body.instructions().into_iter().find(is_shared_update) {
             let told = "it updates memory atomically, which ranks do together";

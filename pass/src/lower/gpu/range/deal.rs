@@ -6,7 +6,7 @@ use super::{Why, calls, why};
 use crate::analysis::runtime::{self, effects};
 use crate::ir::{Code, ParallelLoop};
 use crate::llvm::{
-    Builder, Call, Comparison, Instruction, IntPredicate, Intrinsic, Module, Opcode, Value,
+    Builder, Call, Comparison, Instruction, IntPredicate, Module, Opcode, Value,
 };
 use crate::recognise::openmp::stored_before;
 use okl_abi::Effects;
@@ -101,11 +101,6 @@ pub(super) fn deal<'d>(device: &'d Module, site: Call<'d>, dealt: &Dealt<'d>) ->
         let (own, end) = first_and_end(&builder, lower, last);
         builder.store(own, index);
         let none = builder.int_cast(device.const_i64(MOST_ITERATIONS), counted);
-        if one_each {
-            let less = Comparison::Integer(IntPredicate::LLVMIntULT);
-            let is_less = builder.ask(less, end, none);
-            builder.call_intrinsic(Intrinsic::named("llvm.assume"), &[], &[is_less]);
-        }
         for next in calls(body) {
             let is_next = runtime::function(next).is_some_and(|one| one.has(Effects::SHARES));
             if !is_next {
@@ -192,20 +187,6 @@ pub(super) fn deal<'d>(device: &'d Module, site: Call<'d>, dealt: &Dealt<'d>) ->
         let value = own_at(&builder, lower, number);
         builder.store(value, lower_at);
         builder.store(value, upper_at);
-        // What the program compares it with: one iteration is no loop then.
-        let of_sign = match signed {
-            true => IntPredicate::LLVMIntSLE,
-            false => IntPredicate::LLVMIntULE,
-        };
-        // Neither is negative where they are counted from 0 on.
-        let other = known.map(|_| match signed {
-            true => IntPredicate::LLVMIntULE,
-            false => IntPredicate::LLVMIntSLE,
-        });
-        for below in [Some(of_sign), other].into_iter().flatten() {
-            let is_below = builder.ask(Comparison::Integer(below), value, upper);
-            builder.call_intrinsic(Intrinsic::named("llvm.assume"), &[], &[is_below]);
-        }
     }
     // So far is no other chunk.
     let far = builder.plus(builder.int_cast(last, long), 1);

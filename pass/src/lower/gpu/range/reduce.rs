@@ -335,25 +335,30 @@ pub fn emit<'d>(
         own,
         others,
     };
-    let exchange = target.exchange.as_ref();
-    let from = match exchange.filter(|_| combined.bytes <= MOST_EXCHANGED) {
-        Some(exchange) => meeting.by_exchange(&front, exchange, which),
-        None => meeting.by_memory(which),
-    };
-    let is_first = |builder: &Builder<'d>| builder.compare(item, device.const_i64(0), false);
-    meeting.under(&is_first, &|builder| {
+    let leave = |builder: &Builder<'d>, from: &[Value<'d>]| {
         let bytes = device.const_i64(combined.bytes);
         let place = builder.binary(Opcode::LLVMMul, block, bytes);
         let place = builder.element(device.int(8), results, place);
-        let all = from.iter().zip(&meeting.privates);
-        for ((from, private), (_, bytes)) in all.zip(&combined.targets) {
-            let ty = private.allocated_type().expect("a stack variable");
-            let (size, align) = (device.size_of(ty) as i64, device.align_of(ty));
-            builder.copy_aligned(builder.offset(place, *bytes), *from, size, align);
+        for ((from, ty), (_, bytes)) in from.iter().zip(meeting.types()).zip(&combined.targets) {
+            meeting.copy(builder, builder.offset(place, *bytes), *from, ty);
         }
-    });
+    };
+    let exchange = target.exchange.as_ref();
+    match exchange.filter(|_| combined.bytes <= MOST_EXCHANGED) {
+        Some(exchange) => meeting.by_exchange(&front, exchange, which, &leave),
+        None => meeting.by_memory(which, &leave),
+    }
     Ok(())
 }
+
+/// Whether a work item is one that is meant.
+type Asks<'a, 'd> = &'a dyn Fn(&Builder<'d>) -> Value<'d>;
+
+/// What it does then.
+type Does<'a, 'd> = &'a dyn Fn(&Builder<'d>);
+
+/// Leaves to the host what lies at some addresses.
+type Leave<'a, 'd> = &'a dyn Fn(&Builder<'d>, &[Value<'d>]);
 
 impl<'d> Meeting<'d, '_> {
     fn types(&self) -> impl Iterator<Item = Type<'d>> + '_ {
@@ -378,22 +383,21 @@ impl<'d> Meeting<'d, '_> {
         builder.copy_aligned(to, from, size, align);
     }
 
-    /// Has only those work items do something that are asked for.
-    fn under(
-        &self,
-        asks: &dyn Fn(&Builder<'d>) -> Value<'d>,
-        does: &dyn Fn(&Builder<'d>),
-    ) {
+    /// Has only those work items do something that are asked for, and of these only those the next thing that are asked for
+    /// then.
+    fn under(&self, steps: &[(Asks<'_, 'd>, Does<'_, 'd>)]) {
         let (device, at) = (self.device, self.at);
-        let before = at.block();
+        let mut before: Block<'d> = at.block();
         let rest = at.split_before();
         before.terminator().expect("a complete block").erase();
-        let inside: Block<'d> = before.function().append_block(device);
-        let builder = Builder::at_end_like(device, before, at);
-        builder.go_if(asks(&builder), inside, rest);
-        let builder = Builder::at_end_like(device, inside, at);
-        does(&builder);
-        builder.go(rest);
+        for (asks, does) in steps {
+            let builder = Builder::at_end_like(device, before, at);
+            let inside = before.function().append_block(device);
+            builder.go_if(asks(&builder), inside, rest);
+            does(&Builder::at_end_like(device, inside, at));
+            before = inside;
+        }
+        Builder::at_end_like(device, before, at).go(rest);
     }
 
     fn is_below(&self, builder: &Builder<'d>, value: Value<'d>, end: i64) -> Value<'d> {
@@ -421,8 +425,8 @@ impl<'d> Meeting<'d, '_> {
         call.expect("a call").inline_always(self.device);
     }
 
-    /// In memory of the block's, where the result is then.
-    fn by_memory(&self, which: usize) -> Vec<Value<'d>> {
+    /// In memory of the block's.
+    fn by_memory(&self, which: usize, leave: Leave<'_, 'd>) {
         let (device, target) = (self.device, self.target);
         let shared = self.memory(which, self.items);
         let builder = Builder::before(device, self.at);
@@ -449,7 +453,7 @@ impl<'d> Meeting<'d, '_> {
                     ),
                 }
             };
-            self.under(&is_one, &|builder| {
+            let adds = |builder: &Builder<'d>| {
                 let far = if is_row { apart } else { ROW * apart };
                 let other = builder.plus(self.item, far);
                 let [own, others] = [self.item, other].map(|item| {
@@ -458,10 +462,13 @@ impl<'d> Meeting<'d, '_> {
                         .collect::<Vec<_>>()
                 });
                 self.combine(builder, &own, &others);
-            });
+            };
+            self.under(&[(&is_one, &adds)]);
             meet(&Builder::before(device, self.at), target);
         }
-        shared
+        self.under(&[(&|builder| self.is_below(builder, self.item, 1), &|builder| {
+            leave(builder, &shared);
+        })]);
     }
 
     /// By exchange with others of the row, and then by the first row what the first ones of all rows have.
@@ -470,7 +477,8 @@ impl<'d> Meeting<'d, '_> {
         front: &Builder<'d>,
         exchange: &Exchange,
         which: usize,
-    ) -> Vec<Value<'d>> {
+        leave: Leave<'_, 'd>,
+    ) {
         let (device, rows) = (self.device, self.items / ROW);
         let short = device.int(32);
         // What is exchanged are numbers of 32 bits.
@@ -509,15 +517,16 @@ impl<'d> Meeting<'d, '_> {
             let [in_row, _] = self.place(builder);
             self.is_below(builder, in_row, 1)
         };
-        self.under(&is_first, &|builder| {
+        let stores = |builder: &Builder<'d>| {
             let [_, row] = self.place(builder);
             for ((shared, private), ty) in shared.iter().zip(&privates).zip(self.types()) {
                 self.copy(builder, builder.element(ty, *shared, row), *private, ty);
             }
-        });
+        };
+        self.under(&[(&is_first, &stores)]);
         meet(&Builder::before(device, self.at), self.target);
-        let is_first = |builder: &Builder<'d>| self.is_below(builder, self.item, ROW);
-        self.under(&is_first, &|builder| {
+        let is_in_first = |builder: &Builder<'d>| self.is_below(builder, self.item, ROW);
+        let adds = |builder: &Builder<'d>| {
             // All of the row exchange, and have something.
             let row = builder.and(self.item, device.const_i64(rows - 1));
             for ((shared, private), ty) in shared.iter().zip(&privates).zip(self.types()) {
@@ -528,7 +537,9 @@ impl<'d> Meeting<'d, '_> {
                 step(builder, apart);
                 apart /= 2;
             }
-        });
-        privates
+        };
+        let is_first = |builder: &Builder<'d>| self.is_below(builder, self.item, 1);
+        let leaves = |builder: &Builder<'d>| leave(builder, &privates);
+        self.under(&[(&is_in_first, &adds), (&is_first, &leaves)]);
     }
 }
