@@ -89,11 +89,12 @@ enum Passed {
 }
 
 impl Passed {
-    /// Whether the host passes the same for another kind of device. Kernels of blocks have it in the order in which they use
-    /// it, which their code decides.
+    /// Whether the host passes the same for another kind of device. Kernels of blocks and of regions have it in the order in
+    /// which they use it, which their code decides.
     fn agrees(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Blocks(one), Self::Blocks(other)) => one == other,
+            (Self::Range(one), Self::Range(other)) => one.agrees(other),
             _ => true,
         }
     }

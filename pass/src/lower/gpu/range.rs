@@ -90,7 +90,15 @@ pub struct Hosted {
     combined: Option<Combined>,
 }
 
+impl Hosted {
+    /// Whether the same is passed to another kernel of the region.
+    pub fn agrees(&self, other: &Self) -> bool {
+        self.passed == other.passed
+    }
+}
+
 /// A value that is passed.
+#[derive(PartialEq)]
 pub enum Passed {
     /// What the host evaluates.
     Value(Evaluated),
@@ -362,8 +370,7 @@ pub fn outline(
     let block = number(&builder, &target.block, 0, None);
     let item = number(&builder, &target.item, 0, Some(in_block));
     let [block_counted, item_counted, items, in_block] =
-        [block, item, items, device.const_i64(in_block)]
-            .map(|one| builder.int_cast(one, counted));
+        [block, item, items, device.const_i64(in_block)].map(|one| builder.int_cast(one, counted));
     let before = builder.multiply(block_counted, in_block);
     let own = builder.sum(before, item_counted);
     if is_counted {

@@ -5,9 +5,7 @@ use super::share::is_left_out;
 use super::{Why, calls, why};
 use crate::analysis::runtime::{self, effects};
 use crate::ir::{Code, ParallelLoop};
-use crate::llvm::{
-    Builder, Call, Comparison, Instruction, IntPredicate, Module, Opcode, Value,
-};
+use crate::llvm::{Builder, Call, Comparison, Instruction, IntPredicate, Module, Opcode, Value};
 use crate::recognise::openmp::stored_before;
 use okl_abi::Effects;
 

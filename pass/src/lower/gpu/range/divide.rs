@@ -205,12 +205,7 @@ impl Divisor {
     /// A part of it, of 32 bits. A number n is divided by d when n + 1 is multiplied by floor((2^k - 1) / d), and shifted by k
     /// bits, 32 of which are those of the product's lower half: k is 32, or 30 bits more than d - 1 has, whichever is more. By
     /// what is greater than all numbers it gives 0.
-    pub fn part<'m>(
-        &self,
-        part: Part,
-        builder: &Builder<'m>,
-        captures: &[Value<'m>],
-    ) -> Value<'m> {
+    pub fn part<'m>(&self, part: Part, builder: &Builder<'m>, captures: &[Value<'m>]) -> Value<'m> {
         let module = builder.module();
         let short = module.int(32);
         let number = |number| module.const_i64(number);

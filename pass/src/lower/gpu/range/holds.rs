@@ -34,28 +34,29 @@ pub fn find<'d>(uniform: &Uniform<'d>, site: Call<'d>) -> Vec<(Instruction<'d>, 
     let blocks = code.function().blocks().into_iter();
     let before = blocks.filter(|block| *block != at.block() && code.dominates(*block, at.block()));
     let of = |block: Block<'d>| {
-        let asked = block.terminator()?.branch_condition()?;
-        let asked = asked.as_op(Opcode::LLVMICmp)?;
-        let Comparison::Integer(predicate) = asked.comparison()? else {
-            return None;
-        };
-        if !asked.operand(0).ty().is_integer() {
-            return None;
-        }
+        let asked = block.terminator().and_then(|end| end.branch_condition());
         let leads = |to: Block<'d>| {
             let first = to.instructions()[0];
             first == at || comes_to(first, at)
         };
-        let yes = match block.successors()[..] {
-            [yes, no] => match (leads(yes), leads(no)) {
-                (true, false) => true,
-                (false, true) => false,
-                _ => return None,
-            },
-            _ => return None,
+        let mut found = Vec::new();
+        if let (Some(asked), [yes, no]) = (asked, &block.successors()[..]) {
+            match (leads(*yes), leads(*no)) {
+                (true, false) => parts(asked, true, &mut found),
+                (false, true) => parts(asked, false, &mut found),
+                _ => {}
+            }
+        }
+        found
+    };
+    let all = before.flat_map(of);
+    let asked = all.filter_map(|(asked, yes)| {
+        let Comparison::Integer(predicate) = asked.comparison()? else {
+            return None;
         };
-        let two = [0, 1].map(|side| uniform.evaluated(asked.operand(side)));
-        let [Some(a), Some(b)] = two else {
+        let two = [asked.operand(0), asked.operand(1)];
+        let is_number = two[0].ty().is_integer();
+        let [Some(a), Some(b)] = two.map(|one| uniform.evaluated(one)) else {
             return None;
         };
         let two = [a, b];
@@ -64,9 +65,31 @@ pub fn find<'d>(uniform: &Uniform<'d>, site: Call<'d>) -> Vec<(Instruction<'d>, 
             two,
             yes,
         };
-        Some((asked, holds))
+        is_number.then_some((asked, holds))
+    });
+    asked.collect()
+}
+
+/// The comparisons that are so, or not so, where a value is.
+fn parts<'d>(asked: Value<'d>, yes: bool, found: &mut Vec<(Instruction<'d>, bool)>) {
+    let Some(one) = asked.as_instruction() else {
+        return;
     };
-    before.filter_map(of).collect()
+    let is_bit = |value: Value<'d>, bit: bool| {
+        let number = value.as_constant_int();
+        number.is_some_and(|number| (number != 0) == bit)
+    };
+    let both = match one.opcode() {
+        Opcode::LLVMICmp => return found.push((one, yes)),
+        Opcode::LLVMAnd if yes => [0, 1],
+        Opcode::LLVMOr if !yes => [0, 1],
+        Opcode::LLVMSelect if yes && is_bit(one.operand(2), false) => [0, 1],
+        Opcode::LLVMSelect if !yes && is_bit(one.operand(1), true) => [0, 2],
+        _ => return,
+    };
+    for side in both {
+        parts(one.operand(side), yes, found);
+    }
 }
 
 /// Has code take for granted what the host asks.

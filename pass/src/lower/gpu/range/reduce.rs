@@ -466,9 +466,12 @@ impl<'d> Meeting<'d, '_> {
             self.under(&[(&is_one, &adds)]);
             meet(&Builder::before(device, self.at), target);
         }
-        self.under(&[(&|builder| self.is_below(builder, self.item, 1), &|builder| {
-            leave(builder, &shared);
-        })]);
+        self.under(&[(
+            &|builder| self.is_below(builder, self.item, 1),
+            &|builder| {
+                leave(builder, &shared);
+            },
+        )]);
     }
 
     /// By exchange with others of the row, and then by the first row what the first ones of all rows have.
@@ -484,7 +487,10 @@ impl<'d> Meeting<'d, '_> {
         // What is exchanged are numbers of 32 bits.
         let words = |ty: Type<'d>| (device.size_of(ty) as i64 + 3) / 4;
         let room = |ty: Type<'d>| {
-            front.alloca(device.array(short, words(ty) as u64), device.align_of(ty).max(8))
+            front.alloca(
+                device.array(short, words(ty) as u64),
+                device.align_of(ty).max(8),
+            )
         };
         let rooms: Vec<_> = self.types().map(|ty| [(); 2].map(|()| room(ty))).collect();
         let privates: Vec<_> = self.privates.iter().map(|one| **one).collect();
