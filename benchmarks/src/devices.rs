@@ -14,7 +14,7 @@ use crate::output::same_checksum;
 use crate::tools::{COMPILER_CPP, FLAGS, LIMIT, finish};
 
 /// The kernels, in the order in which the program runs them; the last ones are OpenMP's.
-const KERNELS: [&str; 12] = [
+const KERNELS: [&str; 19] = [
     "saxpy",
     "stencil",
     "reduction",
@@ -27,6 +27,13 @@ const KERNELS: [&str; 12] = [
     "wave",
     "sweep",
     "distance",
+    "rows",
+    "cube",
+    "axpy",
+    "moments",
+    "extremes",
+    "multiply",
+    "histogram",
 ];
 /// Both have mathematical functions of their own, and atomic updates in any order.
 const TOLERANCE: f64 = 1e-9;

@@ -3,6 +3,7 @@
 // short branches as predicates, and writes out loops whose end is an order.
 //
 // Guarantee: a module computes the same.
+#include "attempt.h"
 #include "shim.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -292,7 +293,7 @@ private:
       return false;
     // Nothing is won where what it is computed from is needed all the same.
     auto *Was = This.At;
-    if (Factor != 0 && !isAlone(Was))
+    if (Factor != 0 && (!isAlone(Was) || !isLonger(Was)))
       return false;
     IRBuilder<> Builder(This.Where);
     GetElementPtrInst *At = Other.At;
@@ -307,6 +308,20 @@ private:
     Was->replaceAllUsesWith(At);
     This.At = At;
     Gone.push_back(Was);
+    return true;
+  }
+
+  // Whether an address takes more than one addition to its index; adding a multiple of a variable takes two instructions.
+  static bool isLonger(GetElementPtrInst *Pointer) {
+    auto IsPart = [](Value *One) { return isa<BinaryOperator>(One) && One->hasOneUse(); };
+    for (auto *At = Pointer; At; At = dyn_cast<GetElementPtrInst>(At->getPointerOperand()))
+      for (Value *Index : At->indices()) {
+        while (auto *Cast = dyn_cast<CastInst>(Index))
+          Index = Cast->getOperand(0);
+        auto *Sum = dyn_cast<BinaryOperator>(Index);
+        if (Sum && (Sum->getOpcode() == Instruction::Add || Sum->getOpcode() == Instruction::Sub) && none_of(Sum->operands(), IsPart))
+          return false;
+      }
     return true;
   }
 
@@ -396,30 +411,45 @@ void okl_keep_questions(LLVMModuleRef M) {
   }
 }
 
-// Runs passes, `default<O3>` among them, as suits code that NVIDIA's assembler gets.
-bool okl_optimise_for_ptxas(LLVMModuleRef M, LLVMTargetMachineRef Machine, OklText Names) {
-  PassInstrumentationCallbacks Callbacks;
-  // Sums that it makes anew may overflow, for all that LLVM knows; addresses of 64 bits could not be added to any more.
-  Callbacks.registerShouldRunOptionalPassCallback([](StringRef Pass, Any) { return Pass != "ReassociatePass"; });
-  PassBuilder Builder(reinterpret_cast<TargetMachine *>(Machine), PipelineTuningOptions(), std::nullopt, &Callbacks);
-  Builder.registerVectorizerStartEPCallback(
-      [](FunctionPassManager &Passes, OptimizationLevel) { Passes.addPass(OrderedEnds()); });
-  LoopAnalysisManager LAM;
-  FunctionAnalysisManager FAM;
-  CGSCCAnalysisManager CGAM;
-  ModuleAnalysisManager MAM;
-  Builder.registerModuleAnalyses(MAM);
-  Builder.registerCGSCCAnalyses(CGAM);
-  Builder.registerFunctionAnalyses(FAM);
-  Builder.registerLoopAnalyses(LAM);
-  Builder.crossRegisterProxies(LAM, FAM, CGAM, MAM);
-  ModulePassManager Passes;
-  if (Error Wrong = Builder.parsePassPipeline(Passes, text(Names))) {
-    consumeError(std::move(Wrong));
-    return false;
-  }
-  Passes.run(*unwrap(M), MAM);
-  finish(*unwrap(M));
-  return true;
+// Runs passes, as suits code that NVIDIA's assembler gets where `ForPtxas` says so; then `default<O3>` is among them. 0 where
+// they have run, 1 where LLVM has none of these names, 2 where one fails, in whatever way: nothing is left of the module then.
+int okl_optimise(LLVMModuleRef M, LLVMTargetMachineRef Machine, OklText Names, bool ForPtxas) {
+  int Result = 2;
+  attempt([&] {
+    // What fails leaves all of it as it is.
+    auto *Callbacks = new PassInstrumentationCallbacks;
+    // Sums that it makes anew may overflow, for all that LLVM knows; addresses of 64 bits could not be added to any more.
+    if (ForPtxas)
+      Callbacks->registerShouldRunOptionalPassCallback([](StringRef Pass, Any) { return Pass != "ReassociatePass"; });
+    struct All {
+      LoopAnalysisManager LAM;
+      FunctionAnalysisManager FAM;
+      CGSCCAnalysisManager CGAM;
+      ModuleAnalysisManager MAM;
+      ModulePassManager Passes;
+    };
+    PassBuilder Builder(reinterpret_cast<TargetMachine *>(Machine), PipelineTuningOptions(), std::nullopt, Callbacks);
+    if (ForPtxas)
+      Builder.registerVectorizerStartEPCallback(
+          [](FunctionPassManager &Passes, OptimizationLevel) { Passes.addPass(OrderedEnds()); });
+    auto *Its = new All;
+    Builder.registerModuleAnalyses(Its->MAM);
+    Builder.registerCGSCCAnalyses(Its->CGAM);
+    Builder.registerFunctionAnalyses(Its->FAM);
+    Builder.registerLoopAnalyses(Its->LAM);
+    Builder.crossRegisterProxies(Its->LAM, Its->FAM, Its->CGAM, Its->MAM);
+    if (Error Wrong = Builder.parsePassPipeline(Its->Passes, text(Names))) {
+      consumeError(std::move(Wrong));
+      Result = 1;
+    } else {
+      Its->Passes.run(*unwrap(M), Its->MAM);
+      if (ForPtxas)
+        finish(*unwrap(M));
+      Result = 0;
+    }
+    delete Its;
+    delete Callbacks;
+  });
+  return Result;
 }
 }

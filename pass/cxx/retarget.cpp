@@ -1,5 +1,6 @@
 // Here because these are C++ only: address spaces of variables and what is inferred of them, calling conventions of calls, the
 // expansion of atomic updates, scopes and metadata of atomics, and a crash of a back end that does not end the compiler.
+#include "attempt.h"
 #include "shim.h"
 
 #include "llvm/ADT/SmallString.h"
@@ -51,6 +52,19 @@ static bool isLoop(const AtomicRMWInst &One) {
 static void onFatalError(void *, const char *, bool) {
   if (CrashRecoveryContext *Current = CrashRecoveryContext::GetCurrent())
     Current->HandleExit(1);
+}
+
+void attempt(function_ref<void()> Does) {
+  bool IsWatched = CrashRecoveryContext::GetCurrent() != nullptr;
+  if (!IsWatched)
+    CrashRecoveryContext::Enable();
+  remove_fatal_error_handler();
+  install_fatal_error_handler(onFatalError);
+  CrashRecoveryContext Attempt;
+  Attempt.RunSafely(Does);
+  remove_fatal_error_handler();
+  if (!IsWatched)
+    CrashRecoveryContext::Disable();
 }
 
 extern "C" {
@@ -270,13 +284,7 @@ void okl_say_version(LLVMModuleRef M, OklText Name, unsigned Major, unsigned Min
 bool okl_compile(LLVMTargetMachineRef Machine, LLVMModuleRef M, bool IsText, OklTextSink Write, void *To) {
   SmallString<0> Code;
   bool IsDone = false;
-  bool IsWatched = CrashRecoveryContext::GetCurrent() != nullptr;
-  if (!IsWatched)
-    CrashRecoveryContext::Enable();
-  remove_fatal_error_handler();
-  install_fatal_error_handler(onFatalError);
-  CrashRecoveryContext Attempt;
-  Attempt.RunSafely([&] {
+  attempt([&] {
     raw_svector_ostream Out(Code);
     // What fails leaves it as it is.
     auto *Passes = new legacy::PassManager;
@@ -287,9 +295,6 @@ bool okl_compile(LLVMTargetMachineRef Machine, LLVMModuleRef M, bool IsText, Okl
     delete Passes;
     IsDone = true;
   });
-  remove_fatal_error_handler();
-  if (!IsWatched)
-    CrashRecoveryContext::Disable();
   if (IsDone)
     Write(To, text(StringRef(Code)));
   return IsDone;

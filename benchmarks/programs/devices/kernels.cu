@@ -114,8 +114,11 @@ __global__ void __launch_bounds__(SIDE *ROWS) sweep(int n, const double *__restr
 __global__ void __launch_bounds__(BLOCK)
     distance(int n, const double *__restrict__ now, const double *__restrict__ next, double *__restrict__ result) {
   __shared__ double part[BLOCK / 32];
-  int at = blockIdx.x * BLOCK + threadIdx.x;
-  double by = at < n ? next[at] - now[at] : 0.0, sum = by * by;
+  double sum = 0.0;
+  for (int at = blockIdx.x * BLOCK + threadIdx.x; at < n; at += gridDim.x * BLOCK) {
+    double by = next[at] - now[at];
+    sum += by * by;
+  }
   for (int half = 16; half > 0; half /= 2) sum += __shfl_down_sync(0xffffffff, sum, half);
   if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = sum;
   __syncthreads();
@@ -124,5 +127,110 @@ __global__ void __launch_bounds__(BLOCK)
     for (int half = BLOCK / 64; half > 0; half /= 2) sum += __shfl_down_sync(0xff, sum, half);
     if (threadIdx.x == 0) atomicAdd(result, sum);
   }
+}
+__global__ void __launch_bounds__(SIDE *ROWS) rows(int n, const double *__restrict__ now, double *__restrict__ next) {
+  int x = blockIdx.x * SIDE + threadIdx.x + 1, y = blockIdx.y * ROWS + threadIdx.y + 1;
+  if (x > n || y > n) return;
+  int at = y * (n + 2) + x;
+  next[at] = 0.25 * (now[at - 1] + now[at + 1] + now[at - n - 2] + now[at + n + 2]);
+}
+
+__global__ void __launch_bounds__(SIDE *ROWS) cube(int n, const double *__restrict__ now, double *__restrict__ next) {
+  int x = blockIdx.x * SIDE + threadIdx.x + 1, y = blockIdx.y * ROWS + threadIdx.y + 1, z = blockIdx.z + 1;
+  if (x > n || y > n) return;
+  int pitch = n + 2, slice = pitch * pitch;
+  int at = z * slice + y * pitch + x;
+  double around = now[at - 1] + now[at + 1] + now[at - pitch] + now[at + pitch] + now[at - slice] + now[at + slice];
+  next[at] = now[at] + 0.1 * (around - 6.0 * now[at]);
+}
+
+__global__ void __launch_bounds__(BLOCK)
+    moments(int n, const double *__restrict__ x, const double *__restrict__ y, double *__restrict__ result) {
+  __shared__ double part[3][BLOCK / 32];
+  double first = 0.0, second = 0.0, third = 0.0;
+  for (int at = blockIdx.x * BLOCK + threadIdx.x; at < n; at += gridDim.x * BLOCK) {
+    first += x[at];
+    second += x[at] * x[at];
+    third += x[at] * y[at];
+  }
+  for (int half = 16; half > 0; half /= 2) {
+    first += __shfl_down_sync(0xffffffff, first, half);
+    second += __shfl_down_sync(0xffffffff, second, half);
+    third += __shfl_down_sync(0xffffffff, third, half);
+  }
+  if (threadIdx.x % 32 == 0) {
+    part[0][threadIdx.x / 32] = first;
+    part[1][threadIdx.x / 32] = second;
+    part[2][threadIdx.x / 32] = third;
+  }
+  __syncthreads();
+  if (threadIdx.x < BLOCK / 32) {
+    first = part[0][threadIdx.x];
+    second = part[1][threadIdx.x];
+    third = part[2][threadIdx.x];
+    for (int half = BLOCK / 64; half > 0; half /= 2) {
+      first += __shfl_down_sync(0xff, first, half);
+      second += __shfl_down_sync(0xff, second, half);
+      third += __shfl_down_sync(0xff, third, half);
+    }
+    if (threadIdx.x == 0) {
+      atomicAdd(result, first);
+      atomicAdd(result + 1, second);
+      atomicAdd(result + 2, third);
+    }
+  }
+}
+
+// There is no atomic instruction for these: blocks leave their results, which the host goes through.
+__global__ void __launch_bounds__(BLOCK) extremes(int n, const double *__restrict__ x, double *__restrict__ results) {
+  __shared__ double part[2][BLOCK / 32];
+  double least = x[0], most = least;
+  for (int at = blockIdx.x * BLOCK + threadIdx.x; at < n; at += gridDim.x * BLOCK) {
+    least = x[at] < least ? x[at] : least;
+    most = x[at] > most ? x[at] : most;
+  }
+  for (int half = 16; half > 0; half /= 2) {
+    double one = __shfl_down_sync(0xffffffff, least, half), other = __shfl_down_sync(0xffffffff, most, half);
+    least = one < least ? one : least;
+    most = other > most ? other : most;
+  }
+  if (threadIdx.x % 32 == 0) {
+    part[0][threadIdx.x / 32] = least;
+    part[1][threadIdx.x / 32] = most;
+  }
+  __syncthreads();
+  if (threadIdx.x < BLOCK / 32) {
+    least = part[0][threadIdx.x];
+    most = part[1][threadIdx.x];
+    for (int half = BLOCK / 64; half > 0; half /= 2) {
+      double one = __shfl_down_sync(0xff, least, half), other = __shfl_down_sync(0xff, most, half);
+      least = one < least ? one : least;
+      most = other > most ? other : most;
+    }
+    if (threadIdx.x == 0) {
+      results[2 * blockIdx.x] = least;
+      results[2 * blockIdx.x + 1] = most;
+    }
+  }
+}
+
+__global__ void __launch_bounds__(BLOCK) axpy(int n, double a, const double *__restrict__ x, double *__restrict__ y) {
+  int i = blockIdx.x * BLOCK + threadIdx.x;
+  if (i < n) y[i] += a * x[i];
+}
+
+__global__ void __launch_bounds__(BLOCK)
+    multiply(int rows, const int *__restrict__ first, const int *__restrict__ column, const double *__restrict__ value,
+             const double *__restrict__ x, double *__restrict__ y) {
+  int row = blockIdx.x * BLOCK + threadIdx.x;
+  if (row >= rows) return;
+  double sum = 0.0;
+  for (int at = first[row]; at < first[row + 1]; ++at) sum += value[at] * x[column[at]];
+  y[row] = sum;
+}
+
+__global__ void __launch_bounds__(BLOCK) histogram(int n, const int *__restrict__ of, int *__restrict__ count) {
+  int i = blockIdx.x * BLOCK + threadIdx.x;
+  if (i < n) atomicAdd(&count[of[i]], 1);
 }
 }

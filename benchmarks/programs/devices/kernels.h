@@ -15,3 +15,16 @@ void wave(const int n, const float c, const float *now, float *next);
 // Those of openmp.cpp.
 void sweep(const int n, const double *now, double *next);
 double distance(const int n, const double *now, const double *next);
+void rows(const int n, const double *now, double *next);
+void cube(const int n, const double *now, double *next);
+struct Moments {
+  double first, second, third;
+};
+Moments moments(const int n, const double *x, const double *y);
+struct Extremes {
+  double least, most;
+};
+Extremes extremes(const int n, const double *x);
+void axpy(const int n, const double a, const double *x, double *y);
+void multiply(const int rows, const int *first, const int *column, const double *value, const double *x, double *y);
+void histogram(const int n, const int *of, int *count);

@@ -104,6 +104,49 @@ int main() {
     auto now = numbers<double>((n + 2) * (n + 2)), next = now;
     sweep(n, now.data(), next.data());
     tell("sweep", next);
-    tell("distance", std::vector<double>{distance(int(now.size()), now.data(), next.data())});
+  }  {
+    const int n = 254;
+    auto now = numbers<double>((n + 2) * (n + 2)), next = now;
+    rows(n, now.data(), next.data());
+    tell("rows", next);
+  }
+  {
+    const int n = 62;
+    auto now = numbers<double>((n + 2) * (n + 2) * (n + 2)), next = now;
+    cube(n, now.data(), next.data());
+    tell("cube", next);
+  }
+  {
+    const int n = 50000;
+    auto x = numbers<double>(n), y = x;
+    axpy(n, 0.5, x.data(), y.data());
+    tell("axpy", y);
+  }
+  {
+    const int n = 300000;
+    auto x = numbers<double>(n), y = x;
+    for (int at = 0; at < n; ++at) y[at] = x[(at + 7) % n];
+    tell("distance", std::vector<double>{distance(n, x.data(), y.data())});
+    const Moments sums = moments(n, x.data(), y.data());
+    tell("moments", std::vector<double>{sums.first, sums.second, sums.third});
+    const Extremes ends = extremes(n, y.data());
+    tell("extremes", std::vector<double>{ends.least, ends.most});
+  }
+  {
+    const int count = 5000;
+    std::vector<int> first(count + 1);
+    for (int row = 0; row < count; ++row) first[row + 1] = first[row] + 3 + row % 5;
+    auto column = places(first[count], count);
+    auto value = numbers<double>(first[count]), x = numbers<double>(count);
+    std::vector<double> y(count);
+    multiply(count, first.data(), column.data(), value.data(), x.data(), y.data());
+    tell("multiply", y);
+  }
+  {
+    const int n = 50000, different = 300;
+    auto of = places(n, different);
+    std::vector<int> count(different);
+    histogram(n, of.data(), count.data());
+    tell("histogram", count);
   }
 }

@@ -101,7 +101,7 @@ template <typename T> void *argument(T &value) { return const_cast<void *>(stati
 void *argument(Copy &copy) { return &copy.at; }
 
 struct Extent {
-  unsigned x, y = 1;
+  unsigned x, y = 1, z = 1;
 };
 
 template <typename... T> void launch(const char *name, Extent blocks, Extent threads, T &...arguments) {
@@ -109,12 +109,15 @@ template <typename... T> void launch(const char *name, Extent blocks, Extent thr
   call(device().driver, "cuModuleGetFunction", &kernel, device().module, name);
   void *all[] = {argument(arguments)...};
   void *none = nullptr;
-  call(device().driver, "cuLaunchKernel", kernel, blocks.x, blocks.y, 1u, threads.x, threads.y, 1u, 0u, none,
+  call(device().driver, "cuLaunchKernel", kernel, blocks.x, blocks.y, blocks.z, threads.x, threads.y, 1u, 0u, none,
        static_cast<void **>(all), static_cast<void **>(nullptr));
   call(device().driver, "cuCtxSynchronize");
 }
 
 unsigned blocks(int n, int each) { return unsigned((n + each - 1) / each); }
+
+// Of kernels whose threads go through all numbers.
+unsigned few_blocks(int n, int each) { return blocks(n, each) < 256 ? blocks(n, each) : 256; }
 
 } // namespace
 
@@ -184,7 +187,59 @@ double distance(const int n, const double *now, const double *next) {
   double result = 0.0;
   {
     Copy dnow(now, n), dnext(next, n), dresult(&result, 1);
-    launch("distance", {blocks(n, 256)}, {256}, n, dnow, dnext, dresult);
+    launch("distance", {few_blocks(n, 256)}, {256}, n, dnow, dnext, dresult);
   }
   return result;
+}
+
+void rows(const int n, const double *now, double *next) {
+  const size_t all = size_t(n + 2) * (n + 2);
+  Copy dnow(now, all), dnext(next, all);
+  launch("rows", {blocks(n, 32), blocks(n, 8)}, {32, 8}, n, dnow, dnext);
+}
+
+void cube(const int n, const double *now, double *next) {
+  const size_t all = size_t(n + 2) * (n + 2) * (n + 2);
+  Copy dnow(now, all), dnext(next, all);
+  launch("cube", {blocks(n, 32), blocks(n, 8), unsigned(n)}, {32, 8}, n, dnow, dnext);
+}
+
+Moments moments(const int n, const double *x, const double *y) {
+  double results[3] = {};
+  {
+    Copy dx(x, n), dy(y, n), dresults(results, 3);
+    launch("moments", {few_blocks(n, 256)}, {256}, n, dx, dy, dresults);
+  }
+  return {results[0], results[1], results[2]};
+}
+
+Extremes extremes(const int n, const double *x) {
+  std::vector<double> results(2 * few_blocks(n, 256));
+  {
+    Copy dx(x, n), dresults(results.data(), results.size());
+    launch("extremes", {few_blocks(n, 256)}, {256}, n, dx, dresults);
+  }
+  Extremes all{results[0], results[1]};
+  for (size_t at = 0; at < results.size(); at += 2) {
+    all.least = results[at] < all.least ? results[at] : all.least;
+    all.most = results[at + 1] > all.most ? results[at + 1] : all.most;
+  }
+  return all;
+}
+
+void axpy(const int n, const double a, const double *x, double *y) {
+  Copy dx(x, n), dy(y, n);
+  launch("axpy", {blocks(n, 256)}, {256}, n, a, dx, dy);
+}
+
+void multiply(const int rows, const int *first, const int *column, const double *value, const double *x, double *y) {
+  Copy dfirst(first, rows + 1), dcolumn(column, first[rows]), dvalue(value, first[rows]), dx(x, rows), dy(y, rows);
+  launch("multiply", {blocks(rows, 256)}, {256}, rows, dfirst, dcolumn, dvalue, dx, dy);
+}
+
+void histogram(const int n, const int *of, int *count) {
+  int most = 0;
+  for (int at = 0; at < n; ++at) most = of[at] > most ? of[at] : most;
+  Copy dof(of, n), dcount(count, most + 1);
+  launch("histogram", {blocks(n, 256)}, {256}, n, dof, dcount);
 }

@@ -23,11 +23,12 @@ unsafe extern "C" {
     fn okl_say_version(module: LLVMModuleRef, name: Text, major: u32, minor: u32);
     fn okl_flag(module: LLVMModuleRef, name: Text, number: u32);
     fn okl_keep_questions(module: LLVMModuleRef);
-    fn okl_optimise_for_ptxas(
+    fn okl_optimise(
         module: LLVMModuleRef,
         machine: LLVMTargetMachineRef,
         names: Text,
-    ) -> bool;
+        for_ptxas: bool,
+    ) -> i32;
     fn okl_compile(
         machine: LLVMTargetMachineRef,
         module: LLVMModuleRef,
@@ -114,11 +115,10 @@ impl Machine {
         unsafe { okl_infer_spaces(module.raw(), self.0) }
     }
 
-    /// Runs passes, `default<O3>` among them, as suits code that NVIDIA's assembler gets: see `cxx/ptxas.cpp`.
-    pub fn optimise_for_ptxas(&self, module: &mut OwnModule, names: &str) {
-        // SAFETY: as above, and a text that lives through the call.
-        let known = unsafe { okl_optimise_for_ptxas(module.raw(), self.0, Text::new(names)) };
-        assert!(known, "LLVM has no {names:?}");
+    /// Runs passes, as suits code that NVIDIA's assembler gets where that is what it is for: see `cxx/ptxas.cpp`. Gives the
+    /// module back, but where one of them fails, in whatever way: it is left as it is then, and nobody may look at it.
+    pub fn optimise(&self, module: OwnModule, names: &str, for_ptxas: bool) -> Option<OwnModule> {
+        optimise(Some(self), module, names, for_ptxas)
     }
 
     /// The code of a module: assembly, or an object. None where LLVM has none, or its back end fails.
@@ -129,6 +129,23 @@ impl Machine {
         let is_done = unsafe { okl_compile(self.0, module.raw(), is_text, push_bytes, to) };
         is_done.then_some(code)
     }
+}
+
+fn optimise(
+    machine: Option<&Machine>,
+    module: OwnModule,
+    names: &str,
+    for_ptxas: bool,
+) -> Option<OwnModule> {
+    let machine = machine.map_or(std::ptr::null_mut(), |machine| machine.0);
+    // SAFETY: a live module of this machine's, of which nobody holds values, and a text that lives through the call.
+    let result = unsafe { okl_optimise(module.raw(), machine, Text::new(names), for_ptxas) };
+    assert!(result != 1, "LLVM has no {names:?}");
+    if result == 0 {
+        return Some(module);
+    }
+    std::mem::forget(module);
+    None
 }
 
 impl Builder<'_> {
@@ -168,5 +185,24 @@ impl Function<'_> {
     /// The address of a parameter is that of an object which the caller has, of a type and alignment.
     pub fn refer_to_parameter(self, module: &Module, index: usize, ty: Type<'_>, align: u32) {
         self.type_parameter(module, "byref", index, ty, align);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passes_that_fail_end_nothing_but_the_attempt() {
+        const TEXT: &str = "define i32 @f(i32 %a) { ret i32 %a }";
+        for for_ptxas in [false, true] {
+            for crashes in ["trigger-crash-module", "function(trigger-crash-function)"] {
+                let module = OwnModule::parse(TEXT);
+                assert!(optimise(None, module, crashes, for_ptxas).is_none());
+            }
+            let module = OwnModule::parse(TEXT);
+            let module = optimise(None, module, "function(simplifycfg)", for_ptxas);
+            assert!(module.expect("it works").function("f").is_some());
+        }
     }
 }

@@ -91,11 +91,12 @@ enum Passed {
 }
 
 impl Passed {
-    /// Whether the host passes the same for another kind of device. What kernels of blocks use, their code decides, and that of
-    /// atomic updates is not the same on all.
+    /// Whether the host passes the same for another kind of device. What kernels of blocks and of regions use, their code
+    /// decides, and that of atomic updates is not the same on all.
     fn agrees(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Blocks(one), Self::Blocks(other)) => one == other,
+            (Self::Range(one), Self::Range(other)) => one.agrees(other),
             _ => true,
         }
     }

@@ -3,6 +3,8 @@
 
 mod worksharing;
 
+pub use worksharing::stored_before;
+
 use okl_abi::openmp::is_openmp;
 use okl_abi::{Effects, RuntimeFn};
 

@@ -44,12 +44,12 @@ void multiply(int n, double *c, const double *a, const double *b) {
   }
 }
 
-// What work items combine lies in memory of their block's; sums of the file's go there at once.
+// What the rows of work items have combined lies in memory of their block's; sums of the file's go there at once.
 // CHECK-LABEL: .entry okl_add_omp_outlined_2_region(
-// CHECK:       atom.global.add.f64
-// CHECK:       st.shared.b64
-// CHECK:       bar.sync
-// NOTES:       .group_segment_fixed_size: 2048
+// CHECK-DAG:   atom.global.add.f64
+// CHECK-DAG:   st.shared.b64
+// CHECK-DAG:   bar.sync
+// NOTES:       .group_segment_fixed_size: 64
 // NOTES:       .name: okl_add_omp_outlined_2_region
 // SPIRV:       OpEntryPoint Kernel %{{.*}} "okl_add_omp_outlined_2_region"
 // SPIRV:       OpTypePointer Workgroup

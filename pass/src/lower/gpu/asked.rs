@@ -1,7 +1,7 @@
 //! What kernels ask the device for: which work item and block they are, and that all of a block wait for each other.
 
 use super::compile::declared;
-use super::target::{Asked, GpuTarget};
+use super::target::{Asked, Exchange, GpuTarget};
 use crate::llvm::{Builder, Value};
 
 /// Has all work items of the block wait for each other.
@@ -26,6 +26,27 @@ pub fn meet<'d>(builder: &Builder<'d>, target: &GpuTarget) {
     if let Some(scope) = barrier.fences {
         builder.fence(scope, true);
     }
+}
+
+/// A number of 32 bits of the work item whose number differs in one bit, of the lower five. All of the 32 whose numbers differ in
+/// these come there.
+pub fn other<'d>(
+    builder: &Builder<'d>,
+    exchange: &Exchange,
+    value: Value<'d>,
+    bit: i32,
+) -> Value<'d> {
+    let module = builder.module();
+    let short = module.int(32);
+    let number = |number| module.const_i32(number);
+    let (name, arguments) = match exchange {
+        Exchange::Butterfly(name) => (name, vec![number(-1), value, number(bit), number(31)]),
+        // Bits that are kept, set, and changed, from the lowest on.
+        Exchange::Swizzle(name) => (name, vec![value, number(31 | bit << 10)]),
+    };
+    let types = vec![short; arguments.len()];
+    let ty = module.function_type(short, &types);
+    builder.call(declared(module, name, ty), &arguments)
 }
 
 /// The number of a direction that a device is asked for, as one of 64 bits; below another one, where that is known.

@@ -140,11 +140,14 @@ pub fn build<H>(
     }
     // What LLVM makes of code may need what the device has not, and the code itself does not.
     let plain = (!target.integers.is_empty()).then(|| OwnModule::clone_of(&device));
-    optimise(&machine, &mut device, target, ALL);
+    let fails = || Failed {
+        which: None,
+        why: format!("LLVM cannot optimise it for {}", target.words),
+    };
+    device = optimise(&machine, device, target, ALL).ok_or_else(fails)?;
     let mut seen = look_at(&device, &kernels, target);
     if let (Err(_), Some(plain)) = (&seen, plain) {
-        device = plain;
-        optimise(&machine, &mut device, target, FEW);
+        device = optimise(&machine, plain, target, FEW).ok_or_else(fails)?;
         seen = look_at(&device, &kernels, target);
     }
     seen?;
@@ -230,31 +233,39 @@ const FOR_PTXAS: &str = "function(simplifycfg,sroa,early-cse),cgscc(inline),glob
      loop-mssa(loop-instsimplify,loop-simplifycfg,loop-rotate),simplifycfg,instcombine<no-verify-fixpoint>,\
      loop(indvars,loop-unroll-full),sroa,early-cse),default<O3>,globaldce";
 
-fn optimise(machine: &Machine, device: &mut OwnModule, target: &GpuTarget, by: &str) {
+/// None where LLVM fails.
+fn optimise(
+    machine: &Machine,
+    mut device: OwnModule,
+    target: &GpuTarget,
+    by: &str,
+) -> Option<OwnModule> {
     if !target.has_flat_pointers {
         // Where a pointer leads is found out in one function.
         for function in device.functions() {
             if !function.is_declaration() {
-                function.set_attribute(device, "alwaysinline");
+                function.set_attribute(&device, "alwaysinline");
                 for (name, value) in target.attributes {
-                    function.mark(device, name, value);
+                    function.mark(&device, name, value);
                 }
             }
         }
         machine.run(
-            device,
+            &mut device,
             "always-inline,globaldce,function(sroa<modify-cfg>,early-cse,simplifycfg)",
         );
-        machine.infer_spaces(device);
+        machine.infer_spaces(&mut device);
     }
-    match target.is_for_ptxas {
-        true => machine.optimise_for_ptxas(device, FOR_PTXAS),
-        false => machine.run(device, &format!("function(simplifycfg),{by},globaldce")),
-    }
+    let others = format!("function(simplifycfg),{by},globaldce");
+    let passes = match target.is_for_ptxas {
+        true => FOR_PTXAS,
+        false => &others,
+    };
+    device = machine.optimise(device, passes, target.is_for_ptxas)?;
     if !target.has_flat_pointers {
-        machine.infer_spaces(device);
+        machine.infer_spaces(&mut device);
         machine.run(
-            device,
+            &mut device,
             "function(instcombine<no-verify-fixpoint>,simplifycfg),globaldce",
         );
     }
@@ -267,6 +278,7 @@ fn optimise(machine: &Machine, device: &mut OwnModule, target: &GpuTarget, by: &
     if target.function_convention != 0 {
         device.call_by(target.function_convention, target.convention);
     }
+    Some(device)
 }
 
 /// A copy of a module in which kernels can be made.

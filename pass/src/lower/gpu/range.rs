@@ -10,6 +10,8 @@
 
 mod checks;
 mod deal;
+mod divide;
+mod holds;
 mod host;
 mod reduce;
 mod share;
@@ -40,13 +42,15 @@ use crate::llvm::{
 use crate::marks::ON_DEVICE;
 use crate::recognise;
 use checks::{check_all, only_loop, outside_is_private};
-use deal::{deal, is_end};
+use deal::{Dealt, begins_with_0, deal, is_end};
+use divide::{Divisor, Part};
+use holds::Holds;
 use reduce::Combined;
 use share::Share;
 use uniform::{Evaluated, Uniform};
 
 /// Work items of a block, where they combine values of so many bytes.
-fn items_of(bytes: i64) -> i64 {
+const fn items_of(bytes: i64) -> i64 {
     match bytes {
         0..=192 => 256,
         193..=384 => 128,
@@ -82,16 +86,30 @@ pub struct Hosted {
     passed: Vec<Passed>,
     /// The number of the last iteration, from 0 on, where it can be evaluated there: of as many bits, perhaps with a sign.
     last: Option<(Evaluated, u32, bool)>,
+    /// What else holds where the kernel runs: how two numbers compare, or that they do not.
+    holds: Vec<Holds>,
     /// What is combined behind the kernel.
     combined: Option<Combined>,
 }
 
+impl Hosted {
+    /// Whether the same is passed to another kernel of the region.
+    pub fn agrees(&self, other: &Self) -> bool {
+        self.passed == other.passed
+    }
+}
+
 /// A value that is passed.
+#[derive(PartialEq)]
 pub enum Passed {
     /// What the host evaluates.
     Value(Evaluated),
     /// The number of work items.
     Items,
+    /// The number of the last iteration, from 0 on, of 32 bits.
+    Last,
+    /// What numbers are divided with.
+    Divides(Divisor, Part),
     /// The first iteration of a share, and the last one: of 64 bits.
     From,
     To,
@@ -277,10 +295,21 @@ pub fn outline(
     reduce::check(device, body, &|at| spans.has(at), &is_behind)?;
     let last = extent.last.and_then(|last| uniform.evaluated(last));
     let last = last.map(|last| (last, extent.width, extent.signed));
+    // What the host counts are numbers below 2^31, from 0 on.
+    let is_counted = last.is_some() && candidate.share.is_none() && begins_with_0(one, spans);
+    let one_each = is_counted && combined.is_none();
+    let (asked, divided) = match is_counted {
+        true => (
+            holds::find(&uniform, one.site),
+            divide::find(&uniform, spans, one.site),
+        ),
+        false => (Vec::new(), Vec::new()),
+    };
     // Whether there is an iteration the host knows only where it knows their number.
     let loads = uniform.loads(last.is_some());
-    let (site, signed) = (one.site, extent.signed);
+    let (site, signed, last_value) = (one.site, extent.signed, extent.last);
     drop(uniform);
+    let holds = holds::follow(device, asked);
 
     // In front of all values from the host.
     let first = body.blocks()[0].instructions()[0];
@@ -290,6 +319,17 @@ pub fn outline(
     let builder = Builder::before(device, end);
     let slot = |ty| builder.alloca(ty, device.align_of(ty));
     let mut placeholders: Vec<(Value<'_>, Passed)> = Vec::new();
+    let (short, long) = (device.int(32), device.int(64));
+    let last_number = is_counted.then(|| {
+        let value = builder.load(short, slot(short));
+        placeholders.push((value, Passed::Last));
+        // What the program compares with is the same then.
+        if let Some(known) = last_value.and_then(Value::as_instruction) {
+            let same = Builder::before(device, first).int_cast(value, known.ty());
+            known.replace_all_uses_with(same);
+        }
+        value
+    });
     for (loads, value) in loads {
         let ty = loads[0].ty();
         let placeholder = builder.load(ty, slot(ty));
@@ -301,9 +341,16 @@ pub fn outline(
     }
     replace_globals(device, body, &builder, first, &mut placeholders)?;
     check_all(device, body)?;
-    let long = device.int(64);
     let items = builder.load(long, slot(long));
     placeholders.push((items, Passed::Items));
+    for by in divide::divisors(&divided) {
+        let mut part = |part| {
+            let value = builder.load(short, slot(short));
+            placeholders.push((value, Passed::Divides(by.clone(), part)));
+            value
+        };
+        divide::emit(device, &divided, by, &mut part, target);
+    }
     let share = candidate.share.as_ref().map(|_| {
         if let Some(one) = body.instructions().into_iter().find(is_shared_update) {
             let told = "it updates memory atomically, which ranks do together";
@@ -320,25 +367,35 @@ pub fn outline(
         .map(|_| builder.load(device.pointer(), slot(device.pointer())));
     placeholders.extend(results.map(|one| (one, Passed::Results)));
     let builder = Builder::before(device, first);
-    let index = builder.alloca(long, 8);
+    let counted = if is_counted { short } else { long };
+    let index = builder.alloca(counted, 8);
     let block = number(&builder, &target.block, 0, None);
     let item = number(&builder, &target.item, 0, Some(in_block));
-    let own = builder.sum(
-        builder.binary(Opcode::LLVMMul, block, device.const_i64(in_block)),
-        item,
-    );
+    let [block_counted, item_counted, items, in_block] =
+        [block, item, items, device.const_i64(in_block)].map(|one| builder.int_cast(one, counted));
+    let before = builder.multiply(block_counted, in_block);
+    let own = builder.sum(before, item_counted);
+    if is_counted {
+        for one in [before, own].into_iter().filter_map(Value::as_instruction) {
+            one.promise_no_wrap(true);
+            one.promise_no_wrap(false);
+        }
+    }
     if let Some((combined, results)) = combined.as_ref().zip(results) {
         let values = [block, item, results];
         reduce::emit(device, body, first, combined, values, which, target)?;
     }
-    deal(
-        device,
-        site,
-        signed,
-        [own, items, index],
+    let dealt = Dealt {
+        own,
+        items,
+        index,
+        last: last_number,
         share,
-        combined.is_some(),
-    )?;
+        signed,
+        meets: combined.is_some(),
+        one_each,
+    };
+    deal(device, site, &dealt)?;
     for call in calls(body) {
         if effects(call).has(Effects::REDUCES) || call.callee_name() == "__kmpc_global_thread_num" {
             let zero = call.instruction().ty().zero();
@@ -386,6 +443,7 @@ pub fn outline(
         let does = Hosted {
             passed,
             last,
+            holds,
             combined,
         };
         (kernel, does)

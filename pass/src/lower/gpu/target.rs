@@ -41,6 +41,10 @@ pub struct GpuTarget {
     pub block: Asked,
     /// Where all work items of a block wait for each other.
     pub barrier: Barrier,
+    /// How a work item gets a number from another one nearby.
+    pub exchange: Option<Exchange>,
+    /// The upper half of the product of two numbers of 32 bits, where there is an intrinsic for it.
+    pub high_product: Option<&'static str>,
     /// What says how many work items a block has.
     pub bound: Bound,
     /// Whether each work item goes on some time, whatever others of its block do.
@@ -113,6 +117,15 @@ pub struct Barrier {
     pub fences: Option<&'static str>,
 }
 
+/// An intrinsic by which each of 32 work items in a row, whose first number is divided by 32, gets a number of 32 bits from the
+/// one whose number differs in some bits. All of the 32 call it.
+pub enum Exchange {
+    /// `i32 (i32 members, i32 value, i32 bits, i32 last)`
+    Butterfly(&'static str),
+    /// `i32 (i32 value, i32 pattern)`
+    Swizzle(&'static str),
+}
+
 /// An attribute that says how many work items a block has.
 pub enum Bound {
     /// In each direction.
@@ -170,6 +183,8 @@ pub static CUDA: GpuTarget = GpuTarget {
         told: Some(0),
         fences: None,
     },
+    exchange: Some(Exchange::Butterfly("llvm.nvvm.shfl.sync.bfly.i32")),
+    high_product: Some("llvm.nvvm.mulhi.ui"),
     bound: Bound::Directions("nvvm.maxntid"),
     goes_on: true,
     sleeps: Some("llvm.nvvm.nanosleep"),
@@ -252,6 +267,8 @@ const fn amd(processor: &'static str) -> GpuTarget {
             told: None,
             fences: Some("workgroup"),
         },
+        exchange: Some(Exchange::Swizzle("llvm.amdgcn.ds.swizzle")),
+        high_product: None,
         bound: Bound::Counts("amdgpu-flat-work-group-size"),
         goes_on: false,
         sleeps: None,
@@ -313,6 +330,8 @@ pub static SPIRV: GpuTarget = GpuTarget {
         told: Some(3),
         fences: None,
     },
+    exchange: None,
+    high_product: None,
     bound: Bound::Nothing,
     goes_on: false,
     sleeps: None,

@@ -174,7 +174,7 @@ fn counts(call: Call<'_>) -> Option<(u32, bool)> {
 }
 
 /// What a variable gets in front of some code.
-fn stored_before<'m>(variable: Value<'m>, code: &Code<'m>) -> Option<Value<'m>> {
+pub fn stored_before<'m>(variable: Value<'m>, code: &Code<'m>) -> Option<Value<'m>> {
     variable.as_op(Opcode::LLVMAlloca)?;
     let users = variable.instruction_users().into_iter();
     let is_store = |one: &Instruction<'m>| {

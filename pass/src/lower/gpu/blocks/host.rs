@@ -3,7 +3,7 @@
 use okl_abi::gpu::f;
 
 use super::{Nest, Passed};
-use crate::llvm::{Builder, Comparison, Global, IntPredicate, Module, Value};
+use crate::llvm::{Builder, Comparison, Global, IntPredicate, Module, Type, Value};
 use crate::lower::cpu::counted::{Copies, Counted};
 use crate::lower::cpu::threads::area::Area;
 use crate::lower::gpu::shape::Extent;
@@ -138,11 +138,27 @@ fn passed<'m>(
             )
         }
     };
-    if !ty.is_aggregate() {
-        return keep(builder.load(ty, address));
-    }
+    copied(entry, builder, ty, address)
+}
+
+/// Whether an object that a kernel is passed is a number of 64 bits, or less; else it is what lies at an address.
+pub(super) fn is_number(ty: Type<'_>) -> bool {
+    ty.is_pointer() || ty.is_float_or_double() || ty.bits().is_some_and(|bits| bits <= 64)
+}
+
+/// The address of a copy of an object.
+pub(super) fn copied<'m>(
+    entry: &Builder<'m>,
+    builder: &Builder<'m>,
+    ty: Type<'m>,
+    address: Value<'m>,
+) -> Value<'m> {
+    let module = builder.module();
     let align = module.align_of(ty);
     let copy = entry.alloca(ty, align);
-    builder.copy_aligned(copy, address, module.size_of(ty) as i64, align);
+    match is_number(ty) {
+        true => builder.store(builder.load(ty, address), copy),
+        false => builder.copy_aligned(copy, address, module.size_of(ty) as i64, align),
+    }
     copy
 }

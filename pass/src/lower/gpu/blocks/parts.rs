@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use okl_abi::gpu::f;
 
-use super::host::items;
+use super::host::{copied, is_number, items};
 use super::{Nest, Passed};
 use crate::llvm::{Block, Builder, Function, Global, Linkage, Module, Opcode, Type, Value};
 use crate::lower::cpu::counted::Copies;
@@ -81,15 +81,10 @@ pub fn launch_parts<'m>(
             }
         };
         let object = |ty: Type<'m>, address: Value<'m>| {
-            let align = module.align_of(ty);
-            let copy = entry.alloca(ty, align);
-            builder.copy_aligned(copy, address, module.size_of(ty) as i64, align);
+            let copy = copied(&entry, &builder, ty, address);
             builder.cast(Opcode::LLVMPtrToInt, copy, long)
         };
-        let is_small = |ty: Type<'m>| {
-            ty.is_pointer() || ty.is_float_or_double() || ty.bits().is_some_and(|bits| bits <= 64)
-        };
-        let of = |ty: Type<'m>, address: Value<'m>| match is_small(ty) {
+        let of = |ty: Type<'m>, address: Value<'m>| match is_number(ty) {
             true => (load(ty, address), Carried::Number(ty)),
             false => (object(ty, address), Carried::Object(ty)),
         };
@@ -123,10 +118,7 @@ pub fn launch_parts<'m>(
             Passed::Object(at) => {
                 let ty = nest.function.copied_parameter(at);
                 let ty = ty.expect("it is passed as a copy");
-                (
-                    object(ty, nest.function.parameters()[at]),
-                    Carried::Object(ty),
-                )
+                of(ty, nest.function.parameters()[at])
             }
         };
         values.push(value);
@@ -192,10 +184,7 @@ fn launcher<'m>(
             Carried::Object(ty) => {
                 let value = passed.next().expect("one for each");
                 let from = builder.cast(Opcode::LLVMIntToPtr, value, module.pointer());
-                let align = module.align_of(*ty);
-                let copy = builder.alloca(*ty, align);
-                builder.copy_aligned(copy, from, module.size_of(*ty) as i64, align);
-                copy
+                copied(&builder, &builder, *ty, from)
             }
         };
         builder.store(address, builder.offset(arguments, 8 * at as i64));

@@ -2,6 +2,7 @@
 
 use okl_abi::gpu::f;
 
+use super::divide::Part;
 use super::{Fork, Passed, items_of, share};
 use crate::llvm::{
     Block, Builder, Call, Comparison, Global, Instruction, IntPredicate, Linkage, Module, Opcode,
@@ -9,8 +10,9 @@ use crate::llvm::{
 };
 use crate::lower::runtime_call::declare;
 
-/// Blocks of a kernel, at most; of one that leaves results, and of one whose iterations the host cannot count.
-pub(super) const MOST_BLOCKS: i64 = 1 << 20;
+/// Blocks of a kernel, at most, which is enough for a work item for each iteration; of one that leaves results, and of one
+/// whose iterations the host cannot count.
+pub(super) const MOST_BLOCKS: i64 = MOST_ITERATIONS / items_of(0);
 pub(super) const MOST_BLOCKS_WITH_RESULTS: i64 = 256;
 const BLOCKS_IF_UNKNOWN: i64 = 256;
 
@@ -82,6 +84,13 @@ pub fn launch<'m>(module: &'m Module, fork: &Fork<'m>, record: Global<'m>, has_c
         conditions.push(builder.ask(at_most, last, module.const_i64(MOST_ITERATIONS - 2)));
         builder.binary(Opcode::LLVMAdd, last, module.const_i64(1))
     });
+    let holds = does.holds.iter();
+    conditions.extend(holds.map(|one| one.emit(&builder, &fork.captures)));
+    let divides = does.passed.iter().filter_map(|one| match one {
+        Passed::Divides(by, Part::Factor) => Some(by),
+        _ => None,
+    });
+    conditions.extend(divides.map(|by| by.is_good(&builder, &fork.captures)));
     if let Some(condition) = fork.condition {
         conditions.push(builder.compare(condition, condition.ty().zero(), true));
     }
@@ -125,6 +134,11 @@ pub fn launch<'m>(module: &'m Module, fork: &Fork<'m>, record: Global<'m>, has_c
         let value = match one {
             Passed::Value(value) => value.emit(&builder, &fork.captures),
             Passed::Items => builder.binary(Opcode::LLVMMul, blocks, module.const_i64(in_block)),
+            Passed::Divides(by, part) => by.part(*part, &builder, &fork.captures),
+            Passed::Last => {
+                let count = count.expect("the host counts them");
+                builder.int_cast(builder.plus(count, -1), module.int(32))
+            }
             Passed::Results => results.expect("there are some"),
             Passed::From | Passed::To => unreachable!("all of the loop runs"),
         };

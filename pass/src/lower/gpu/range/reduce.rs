@@ -1,5 +1,8 @@
-//! What threads combine behind their loop: the work items of a block combine theirs in the block's memory, and the host
-//! combines what blocks have, in their order, with the program's own function.
+//! What threads combine behind their loop: the work items of a block combine theirs, by exchange with others nearby where the
+//! device has that, else in the block's memory, and the host combines what blocks have, in their order, with the program's own
+//! function.
+//!
+//! Guarantee: what is combined with what, and in which order, is the same in each run and on each device.
 
 use okl_abi::Effects;
 
@@ -8,11 +11,12 @@ use super::{Why, calls, items_of, steps, why, written};
 use crate::analysis::runtime;
 use crate::analysis::variables::is_harmless;
 use crate::llvm::{
-    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Value,
+    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Type,
+    Value,
 };
-use crate::lower::gpu::asked::meet;
+use crate::lower::gpu::asked::{self, meet};
 use crate::lower::gpu::reach::{self, Variables};
-use crate::lower::gpu::target::GpuTarget;
+use crate::lower::gpu::target::{Exchange, GpuTarget};
 
 /// Values that are combined.
 pub struct Combined {
@@ -279,7 +283,31 @@ fn targets<'d>(
     Ok(all)
 }
 
-/// Has the work items of a block combine what they have, and the first one leave it to the host.
+/// Bytes of what work items exchange without memory, at most.
+const MOST_EXCHANGED: i64 = 64;
+
+/// Work items that may do so, and how many other ones of a block's follow each other so far apart.
+const ROW: i64 = 32;
+
+/// Where the work items of a block combine what they have.
+struct Meeting<'d, 'a> {
+    device: &'d Module,
+    target: &'a GpuTarget,
+    /// The call behind which nothing is combined any more.
+    at: Instruction<'d>,
+    /// The work item's number, and how many there are.
+    item: Value<'d>,
+    items: i64,
+    /// What it has, and the function that adds to it what others have.
+    privates: Vec<Instruction<'d>>,
+    combine: Function<'d>,
+    /// The lists that the function is passed.
+    own: Value<'d>,
+    others: Value<'d>,
+}
+
+/// Has the work items of a block combine what they have, and the first one leave it to the host. On all devices in the same
+/// order: those of a row, 16 apart first, and then the first ones of the rows.
 pub fn emit<'d>(
     device: &'d Module,
     body: Function<'d>,
@@ -294,72 +322,232 @@ pub fn emit<'d>(
     let Some(call) = all.next() else {
         return why(None, "what it combines is never combined");
     };
-    let at = call.instruction();
     let privates = privates(device, call)?;
-    let combine = device.function(&combined.combine).expect("it is there");
-    let items = items_of(combined.bytes);
-    let shared: Vec<_> = privates
-        .iter()
-        .enumerate()
-        .map(|(number, one)| {
-            let ty = one.allocated_type().expect("a stack variable");
-            let array = device.array(ty, items as u64);
-            let name = format!("okl_combined_{which}_{number}");
-            let align = one.stack_alignment().max(16);
-            (
-                device.add_in_space(&name, array, target.shared_space, align),
-                ty,
-                device.align_of(ty),
-            )
-        })
-        .collect();
     let front = Builder::before(device, start);
     let list = device.array(device.pointer(), privates.len() as u64);
     let [own, others] = [(); 2].map(|()| front.alloca(list, 8));
-    let builder = Builder::before(device, at);
-    for (one, (shared, ty, align)) in privates.iter().zip(&shared) {
-        let to = builder.element(*ty, *shared, item);
-        builder.copy_aligned(to, **one, device.size_of(*ty) as i64, *align);
-    }
-    meet(&builder, target);
-    let less = Comparison::Integer(IntPredicate::LLVMIntSLT);
-    let under = |count: i64, does: &dyn Fn(&Builder<'d>)| {
-        let before = at.block();
-        let rest = at.split_before();
-        before.terminator().expect("a complete block").erase();
-        let inside: Block<'d> = body.append_block(device);
-        let builder = Builder::at_end_like(device, before, at);
-        let is_one = builder.ask(less, item, device.const_i64(count));
-        builder.go_if(is_one, inside, rest);
-        let builder = Builder::at_end_like(device, inside, at);
-        does(&builder);
-        builder.go(rest);
+    let meeting = Meeting {
+        device,
+        target,
+        at: call.instruction(),
+        item,
+        items: items_of(combined.bytes),
+        privates,
+        combine: device.function(&combined.combine).expect("it is there"),
+        own,
+        others,
     };
-    let mut apart = items / 2;
-    while apart > 0 {
-        under(apart, &|builder| {
-            for (number, (shared, ty, _)) in shared.iter().enumerate() {
-                let bytes = 8 * number as i64;
-                let to = builder.element(*ty, *shared, item);
-                builder.store(to, builder.offset(own, bytes));
-                let other = builder.element(*ty, *shared, builder.plus(item, apart));
-                builder.store(other, builder.offset(others, bytes));
-            }
-            let call = builder.call(combine, &[own, others]).as_instruction();
-            let call = call.and_then(|call| call.as_call()).expect("a call");
-            call.inline_always(device);
-        });
-        meet(&Builder::before(device, at), target);
-        apart /= 2;
-    }
-    under(1, &|builder| {
+    let leave = |builder: &Builder<'d>, from: &[Value<'d>]| {
         let bytes = device.const_i64(combined.bytes);
         let place = builder.binary(Opcode::LLVMMul, block, bytes);
         let place = builder.element(device.int(8), results, place);
-        for ((shared, ty, align), (_, bytes)) in shared.iter().zip(&combined.targets) {
-            let to = builder.offset(place, *bytes);
-            builder.copy_aligned(to, *shared, device.size_of(*ty) as i64, *align);
+        for ((from, ty), (_, bytes)) in from.iter().zip(meeting.types()).zip(&combined.targets) {
+            meeting.copy(builder, builder.offset(place, *bytes), *from, ty);
         }
-    });
+    };
+    let exchange = target.exchange.as_ref();
+    match exchange.filter(|_| combined.bytes <= MOST_EXCHANGED) {
+        Some(exchange) => meeting.by_exchange(&front, exchange, which, &leave),
+        None => meeting.by_memory(which, &leave),
+    }
     Ok(())
+}
+
+/// Whether a work item is one that is meant.
+type Asks<'a, 'd> = &'a dyn Fn(&Builder<'d>) -> Value<'d>;
+
+/// What it does then.
+type Does<'a, 'd> = &'a dyn Fn(&Builder<'d>);
+
+/// Leaves to the host what lies at some addresses.
+type Leave<'a, 'd> = &'a dyn Fn(&Builder<'d>, &[Value<'d>]);
+
+impl<'d> Meeting<'d, '_> {
+    fn types(&self) -> impl Iterator<Item = Type<'d>> + '_ {
+        let types = self.privates.iter().map(|one| one.allocated_type());
+        types.map(|ty| ty.expect("a stack variable"))
+    }
+
+    /// Memory of the block's for what so many work items have, for each value.
+    fn memory(&self, which: usize, count: i64) -> Vec<Value<'d>> {
+        let all = self.privates.iter().zip(self.types()).enumerate();
+        all.map(|(number, (one, ty))| {
+            let array = self.device.array(ty, count as u64);
+            let name = format!("okl_combined_{which}_{number}");
+            let (space, align) = (self.target.shared_space, one.stack_alignment().max(16));
+            self.device.add_in_space(&name, array, space, align)
+        })
+        .collect()
+    }
+
+    fn copy(&self, builder: &Builder<'d>, to: Value<'d>, from: Value<'d>, ty: Type<'d>) {
+        let (size, align) = (self.device.size_of(ty) as i64, self.device.align_of(ty));
+        builder.copy_aligned(to, from, size, align);
+    }
+
+    /// Has only those work items do something that are asked for, and of these only those the next thing that are asked for
+    /// then.
+    fn under(&self, steps: &[(Asks<'_, 'd>, Does<'_, 'd>)]) {
+        let (device, at) = (self.device, self.at);
+        let mut before: Block<'d> = at.block();
+        let rest = at.split_before();
+        before.terminator().expect("a complete block").erase();
+        for (asks, does) in steps {
+            let builder = Builder::at_end_like(device, before, at);
+            let inside = before.function().append_block(device);
+            builder.go_if(asks(&builder), inside, rest);
+            does(&Builder::at_end_like(device, inside, at));
+            before = inside;
+        }
+        Builder::at_end_like(device, before, at).go(rest);
+    }
+
+    fn is_below(&self, builder: &Builder<'d>, value: Value<'d>, end: i64) -> Value<'d> {
+        let less = Comparison::Integer(IntPredicate::LLVMIntULT);
+        builder.ask(less, value, self.device.const_i64(end))
+    }
+
+    /// The number of the work item in its row, and that of the row.
+    fn place(&self, builder: &Builder<'d>) -> [Value<'d>; 2] {
+        [
+            builder.and(self.item, self.device.const_i64(ROW - 1)),
+            builder.shift_right(self.item, ROW.ilog2()),
+        ]
+    }
+
+    /// Adds to what lies at some addresses what lies at others.
+    fn combine(&self, builder: &Builder<'d>, own: &[Value<'d>], others: &[Value<'d>]) {
+        for (list, all) in [(self.own, own), (self.others, others)] {
+            for (number, one) in all.iter().enumerate() {
+                builder.store(*one, builder.offset(list, 8 * number as i64));
+            }
+        }
+        let call = builder.call(self.combine, &[self.own, self.others]);
+        let call = call.as_instruction().and_then(|call| call.as_call());
+        call.expect("a call").inline_always(self.device);
+    }
+
+    /// In memory of the block's.
+    fn by_memory(&self, which: usize, leave: Leave<'_, 'd>) {
+        let (device, target) = (self.device, self.target);
+        let shared = self.memory(which, self.items);
+        let builder = Builder::before(device, self.at);
+        for ((shared, private), ty) in shared.iter().zip(&self.privates).zip(self.types()) {
+            let to = builder.element(ty, *shared, self.item);
+            self.copy(&builder, to, **private, ty);
+        }
+        meet(&builder, target);
+        let of_row = [16, 8, 4, 2, 1].map(|apart| (apart, true));
+        let mut apart = self.items / ROW / 2;
+        let of_rows = std::iter::from_fn(|| {
+            let now = apart;
+            apart /= 2;
+            (now > 0).then_some((now, false))
+        });
+        for (apart, is_row) in of_row.into_iter().chain(of_rows) {
+            let is_one = |builder: &Builder<'d>| {
+                let [in_row, row] = self.place(builder);
+                match is_row {
+                    true => self.is_below(builder, in_row, apart),
+                    false => builder.and(
+                        self.is_below(builder, in_row, 1),
+                        self.is_below(builder, row, apart),
+                    ),
+                }
+            };
+            let adds = |builder: &Builder<'d>| {
+                let far = if is_row { apart } else { ROW * apart };
+                let other = builder.plus(self.item, far);
+                let [own, others] = [self.item, other].map(|item| {
+                    let all = shared.iter().zip(self.types());
+                    all.map(|(shared, ty)| builder.element(ty, *shared, item))
+                        .collect::<Vec<_>>()
+                });
+                self.combine(builder, &own, &others);
+            };
+            self.under(&[(&is_one, &adds)]);
+            meet(&Builder::before(device, self.at), target);
+        }
+        self.under(&[(
+            &|builder| self.is_below(builder, self.item, 1),
+            &|builder| {
+                leave(builder, &shared);
+            },
+        )]);
+    }
+
+    /// By exchange with others of the row, and then by the first row what the first ones of all rows have.
+    fn by_exchange(
+        &self,
+        front: &Builder<'d>,
+        exchange: &Exchange,
+        which: usize,
+        leave: Leave<'_, 'd>,
+    ) {
+        let (device, rows) = (self.device, self.items / ROW);
+        let short = device.int(32);
+        // What is exchanged are numbers of 32 bits.
+        let words = |ty: Type<'d>| (device.size_of(ty) as i64 + 3) / 4;
+        let room = |ty: Type<'d>| {
+            front.alloca(
+                device.array(short, words(ty) as u64),
+                device.align_of(ty).max(8),
+            )
+        };
+        let rooms: Vec<_> = self.types().map(|ty| [(); 2].map(|()| room(ty))).collect();
+        let privates: Vec<_> = self.privates.iter().map(|one| **one).collect();
+        let step = |builder: &Builder<'d>, apart: i64| {
+            for ((private, ty), [own, other]) in privates.iter().zip(self.types()).zip(&rooms) {
+                let size = device.size_of(ty) as i64;
+                let from = match size % 4 {
+                    0 => *private,
+                    _ => {
+                        builder.store(device.const_i32(0), builder.offset(*own, size / 4 * 4));
+                        self.copy(builder, *own, *private, ty);
+                        *own
+                    }
+                };
+                for word in 0..words(ty) {
+                    let value = builder.load(short, builder.offset(from, 4 * word));
+                    let value = asked::other(builder, exchange, value, apart as i32);
+                    builder.store(value, builder.offset(*other, 4 * word));
+                }
+            }
+            let others: Vec<_> = rooms.iter().map(|[_, other]| *other).collect();
+            self.combine(builder, &privates, &others);
+        };
+        let shared = self.memory(which, rows);
+        let builder = Builder::before(device, self.at);
+        for apart in [16, 8, 4, 2, 1] {
+            step(&builder, apart);
+        }
+        let is_first = |builder: &Builder<'d>| {
+            let [in_row, _] = self.place(builder);
+            self.is_below(builder, in_row, 1)
+        };
+        let stores = |builder: &Builder<'d>| {
+            let [_, row] = self.place(builder);
+            for ((shared, private), ty) in shared.iter().zip(&privates).zip(self.types()) {
+                self.copy(builder, builder.element(ty, *shared, row), *private, ty);
+            }
+        };
+        self.under(&[(&is_first, &stores)]);
+        meet(&Builder::before(device, self.at), self.target);
+        let is_in_first = |builder: &Builder<'d>| self.is_below(builder, self.item, ROW);
+        let adds = |builder: &Builder<'d>| {
+            // All of the row exchange, and have something.
+            let row = builder.and(self.item, device.const_i64(rows - 1));
+            for ((shared, private), ty) in shared.iter().zip(&privates).zip(self.types()) {
+                self.copy(builder, *private, builder.element(ty, *shared, row), ty);
+            }
+            let mut apart = rows / 2;
+            while apart > 0 {
+                step(builder, apart);
+                apart /= 2;
+            }
+        };
+        let is_first = |builder: &Builder<'d>| self.is_below(builder, self.item, 1);
+        let leaves = |builder: &Builder<'d>| leave(builder, &privates);
+        self.under(&[(&is_in_first, &adds), (&is_first, &leaves)]);
+    }
 }

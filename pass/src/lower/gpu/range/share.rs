@@ -117,7 +117,7 @@ fn with_operands(end: Instruction<'_>) -> Instruction<'_> {
 }
 
 /// Whether nothing that is computed from one instruction on, which control comes to once, is used from another one on.
-fn is_left_out(from: Instruction<'_>, end: Instruction<'_>) -> bool {
+pub(super) fn is_left_out(from: Instruction<'_>, end: Instruction<'_>) -> bool {
     let behind = flow::behind(end);
     let is_behind = |one: &Instruction<'_>| *one == end || behind.contains(one);
     let between = flow::behind(from).into_iter();
@@ -264,6 +264,9 @@ pub fn launch<'m>(
             Passed::From => from,
             Passed::To => to,
             Passed::Results => results.expect("there are some"),
+            Passed::Last | Passed::Divides(..) => {
+                unreachable!("numbers of a share are not counted from 0")
+            }
         };
         let ty = value.ty();
         let copy = entry.alloca(ty, module.align_of(ty));
