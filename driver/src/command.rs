@@ -19,6 +19,7 @@ use crate::front_step::{self, Failure, FrontStep};
 use crate::installation::{self, Installation};
 use crate::language::Language;
 use crate::measured::Measured;
+use crate::occa_devices::Layout;
 use crate::okl_inputs::{self, Steps};
 use crate::quote::command_line;
 use crate::{explain, okl};
@@ -137,13 +138,21 @@ impl Context<'_> {
             ));
         }
         self.found.require_okl_headers()?;
-        let mut words = arguments.passed.clone();
-        if !arguments.inputs.is_empty() {
-            words.push("--".into());
-            words.extend_from_slice(&arguments.inputs);
-        }
-        let parts = arguments::parts(&words);
-        let steps_in = |folder: &Path| okl_inputs::steps(&parts, arguments.stage, folder);
+        let layout = Layout::of(arguments)?;
+        let steps_in = |folder: &Path| {
+            let words = match &layout {
+                Some(layout) => layout.words(folder),
+                None => {
+                    let mut words = arguments.passed.clone();
+                    if !arguments.inputs.is_empty() {
+                        words.push("--".into());
+                        words.extend_from_slice(&arguments.inputs);
+                    }
+                    words
+                }
+            };
+            okl_inputs::steps(&arguments::parts(&words), arguments.stage, folder)
+        };
         if arguments.wishes.show {
             self.show_okl(&steps_in(Path::new("okl.tmp")))?;
             return Ok(ExitCode::SUCCESS);
@@ -151,7 +160,17 @@ impl Context<'_> {
         let explains = self.explains(arguments.stage)?;
         let step = FrontStep::begin()?;
         let steps = steps_in(step.folder());
-        let failed = self.run_okl(&step, &steps, explains.as_ref());
+        let run = || {
+            if let Some(layout) = &layout {
+                layout.prepare(step.folder())?;
+            }
+            let failed = self.run_okl(&step, &steps, layout.is_some(), explains.as_ref())?;
+            if let (Some(layout), None, false) = (&layout, failed, step.is_to_end()) {
+                layout.write(step.folder())?;
+            }
+            Ok::<_, String>(failed)
+        };
+        let failed = run();
         step.end();
         Ok(failed?.map_or(ExitCode::SUCCESS, front_step::end_as))
     }
@@ -161,12 +180,17 @@ impl Context<'_> {
         &self,
         step: &FrontStep,
         steps: &Steps,
+        on_devices: bool,
         explains: Option<&explain::Asked>,
     ) -> Result<Option<Failure>, String> {
+        let occa = self.arguments.wishes.occa.then_some(match on_devices {
+            true => okl::Occa::Devices,
+            false => okl::Occa::Processor,
+        });
         let mut failed = None;
         for source in steps.sources.iter().take_while(|_| !step.is_to_end()) {
             let command = self.command(Stage::Preprocess, &source.preprocess)?;
-            let failure = front_step::normalise(&command, source, self.arguments.wishes.occa)?;
+            let failure = front_step::normalise(&command, source, occa)?;
             failed = failed.or(failure);
         }
         if failed.is_some() {
@@ -230,7 +254,8 @@ fn normalize(arguments: &Arguments) -> Result<ExitCode, String> {
     };
     let text = text.map_err(|error| format!("cannot read {name}: {error}"))?;
     let text = String::from_utf8(text).map_err(|_| format!("{name} is not UTF-8"))?;
-    match okl::normalise_for(&text, &name, okl::Mode::Source, arguments.wishes.occa) {
+    let occa = arguments.wishes.occa.then_some(okl::Occa::Processor);
+    match okl::normalise_for(&text, &name, okl::Mode::Source, occa) {
         Ok(mut normalised) => {
             // What is wrong with it is to be said of the user's file; where markers are declared, that is so already.
             let is_preprocessed = text.starts_with("# 1 ");

@@ -382,7 +382,7 @@ fn with_extension(name: &OsStr, extension: &str) -> OsString {
 }
 
 /// The file that the option says is to be written.
-fn output<'a>(part: &Part<'a>) -> Option<&'a OsStr> {
+pub(crate) fn output<'a>(part: &Part<'a>) -> Option<&'a OsStr> {
     let Part::Option(option, value) = part else {
         return None;
     };

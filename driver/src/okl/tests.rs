@@ -682,7 +682,7 @@ fn kernels_for_occa_take_addresses() {
                 @kernel void none(void) {}\n\
                 struct S { int x; };\n\
                 @kernel void k(const int n, @restrict float *a @dim(3, n), S s) {}\n";
-    let done = normalise_for(text, "f.okl", Mode::Source, true).unwrap();
+    let done = normalise_for(text, "f.okl", Mode::Source, Some(Occa::Processor)).unwrap();
     let entries: Vec<_> = done
         .lines()
         .filter(|line| line.contains("__asm__"))
