@@ -1,11 +1,14 @@
 //! OKL files as what OCCA's run time has in its cache of kernels for devices: a folder with `binary`, the code of the device,
-//! `launcher_binary`, the library whose functions launch it, and what these are called and passed, as JSON.
+//! `launcher_binary`, the library whose functions launch it, what these are called and passed, as JSON, and the OKL file, which
+//! OCCA's programs name.
 //!
 //! Guarantee: `binary`, by which OCCA knows that a folder is complete, is written last, and no file of the folder is ever there in
 //! part.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::Permissions;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
@@ -36,6 +39,8 @@ pub(crate) struct Layout {
     kind: Kind,
     /// The folder.
     to: PathBuf,
+    /// The OKL file, of which OCCA's programs name a copy in there.
+    source: PathBuf,
     /// The user's words but for the output.
     words: Vec<OsString>,
 }
@@ -69,15 +74,20 @@ impl Layout {
             }
         }
         words.extend(arguments.inputs.iter().map(|input| plain(input)));
-        let to = match (to, arguments.stage, &arguments.okl[..]) {
-            (Some(to), Stage::Link, [_]) => PathBuf::from(to),
+        let (to, source) = match (to, arguments.stage, &arguments.okl[..]) {
+            (Some(to), Stage::Link, [source]) if source != "-" => (to.into(), source.into()),
             _ => {
                 return Err(format!(
                     "--okl-occa with --okl-target={target} writes a folder: it takes one OKL file, and -o FOLDER"
                 ));
             }
         };
-        Ok(Some(Layout { kind, to, words }))
+        Ok(Some(Layout {
+            kind,
+            to,
+            source,
+            words,
+        }))
     }
 
     /// The words of the command that makes the library in a folder.
@@ -130,7 +140,7 @@ impl Layout {
         let write = |name: &str, bytes: &[u8]| -> io::Result<()> {
             let mut file = tempfile::NamedTempFile::new_in(&self.to)?;
             file.write_all(bytes)?;
-            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            let mode = Permissions::from_mode(0o755);
             file.as_file().set_permissions(mode)?;
             file.persist(self.to.join(name)).map(drop).map_err(Into::into)
         };
@@ -151,6 +161,8 @@ impl Layout {
             kernel.json(&kernel.name, Some(first))
         });
         let all = || {
+            let name = self.source.file_name().unwrap_or_default();
+            write(&name.to_string_lossy(), &fs::read(&self.source)?)?;
             write("launcher_binary", &library)?;
             write("launcher_build.json", &build(of_launcher.collect()))?;
             write("build.json", &build(of_device.collect()))?;
@@ -260,4 +272,38 @@ fn bundle(codes: &[(String, Vec<u8>)]) -> Vec<u8> {
         file.extend(*code);
     }
     file
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_launches_has_kernels_as_the_compiler_does() {
+        let fields = |name: &str| {
+            let (_, of) = LAUNCHER.split_once(&format!("struct {name} {{\n")).unwrap();
+            let (of, _) = of.split_once("};").unwrap();
+            let names = of.lines().filter_map(|line| {
+                let name = line.trim().strip_suffix(';')?;
+                name.rsplit([' ', '*']).next()
+            });
+            names.map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(fields("DeviceKernel"), okl_abi::gpu::DeviceKernel::NAMES);
+        assert_eq!(fields("DeviceParameter"), okl_abi::gpu::DeviceParameter::NAMES);
+        let launch = okl_abi::gpu::f::okl_gpu_launch_v3.name;
+        assert!(LAUNCHER.contains(&format!(" {launch}(")));
+        use okl_abi::gpu::{does, parameter};
+        for (name, value) in [
+            ("ADDRESS", parameter::ADDRESS),
+            ("RESULTS", parameter::RESULTS),
+            ("LOCK", parameter::LOCK),
+            ("ITEMS", parameter::ITEMS),
+            ("FIRST_Y", parameter::FIRST_Y),
+            ("FIRST_Z", parameter::FIRST_Z),
+            ("PRINTS", does::PRINTS),
+        ] {
+            assert!(LAUNCHER.contains(&format!(" {name} = {value}")), "{name}");
+        }
+    }
 }
