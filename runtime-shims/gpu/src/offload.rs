@@ -939,15 +939,14 @@ impl Offload {
         &self.kernels[kernel].cost
     }
 
-    /// What kernels cost, when all have run.
-    pub fn table(&mut self) -> String {
-        let _ = self.wait("the end of the program");
+    /// What kernels cost: when all have run.
+    pub fn costs(&self) -> Vec<costs::Row<'_>> {
         let rows = self
             .kernels
             .iter()
             .map(|one| (&*one.name, &*one.place, &one.cost));
         let copies = ("okl_copy", "", &self.copies);
         let copies = (self.copies.launches > 0).then_some(copies);
-        costs::table(&self.device.name, rows.chain(copies).collect())
+        rows.chain(copies).collect()
     }
 }
