@@ -6,6 +6,7 @@
 //! part.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt::Write as _;
 use std::fs::Permissions;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -13,13 +14,15 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 use object::read::{Object, ObjectSection};
+use okl_abi::AbiType;
+use okl_abi::gpu::{self, DeviceKernel, DeviceParameter, does, parameter};
 use serde_json::{Value, json};
 
 use crate::arguments::{Arguments, Part, Stage, parts};
 use crate::okl::occa::{CONSTANT, ENTRY, POINTER, SECTION, TYPES};
 use crate::okl_inputs::{output, plain};
 
-/// What launches kernels, by OCCA's classes.
+/// What launches kernels, by OCCA's classes, but for what [`abi`] adds.
 const LAUNCHER: &str = include_str!("occa_devices/launcher.cpp");
 /// What the names of sections begin with that have code for a processor.
 const CODE: &str = ".okl.device.";
@@ -105,7 +108,9 @@ impl Layout {
     /// Puts what launches kernels where those words name it.
     pub(crate) fn prepare(&self, folder: &Path) -> Result<(), String> {
         let file = launcher(folder);
-        fs::write(&file, LAUNCHER).map_err(|error| format!("{}: {error}", file.display()))
+        let text = LAUNCHER.replace("OKL_ABI\n", &abi());
+        let text = text.replace("OKL_LAUNCH", launch());
+        fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))
     }
 
     /// Writes OCCA's folder, when that command has run.
@@ -274,36 +279,41 @@ fn bundle(codes: &[(String, Vec<u8>)]) -> Vec<u8> {
     file
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The function that kernels are launched with.
+fn launch() -> &'static str {
+    let mut all = gpu::ALL.iter().map(|one| one.name);
+    let found = all.find(|name| name.starts_with("okl_gpu_launch_v"));
+    found.expect("there is one")
+}
 
-    #[test]
-    fn what_launches_has_kernels_as_the_compiler_does() {
-        let fields = |name: &str| {
-            let (_, of) = LAUNCHER.split_once(&format!("struct {name} {{\n")).unwrap();
-            let (of, _) = of.split_once("};").unwrap();
-            let names = of.lines().filter_map(|line| {
-                let name = line.trim().strip_suffix(';')?;
-                name.rsplit([' ', '*']).next()
-            });
-            names.map(str::to_owned).collect::<Vec<_>>()
-        };
-        assert_eq!(fields("DeviceKernel"), okl_abi::gpu::DeviceKernel::NAMES);
-        assert_eq!(fields("DeviceParameter"), okl_abi::gpu::DeviceParameter::NAMES);
-        let launch = okl_abi::gpu::f::okl_gpu_launch_v3.name;
-        assert!(LAUNCHER.contains(&format!(" {launch}(")));
-        use okl_abi::gpu::{does, parameter};
-        for (name, value) in [
-            ("ADDRESS", parameter::ADDRESS),
-            ("RESULTS", parameter::RESULTS),
-            ("LOCK", parameter::LOCK),
-            ("ITEMS", parameter::ITEMS),
-            ("FIRST_Y", parameter::FIRST_Y),
-            ("FIRST_Z", parameter::FIRST_Z),
-            ("PRINTS", does::PRINTS),
-        ] {
-            assert!(LAUNCHER.contains(&format!(" {name} = {value}")), "{name}");
-        }
+/// The part of [`okl_abi::gpu`] that launching takes, as C++.
+fn abi() -> String {
+    let mut text = String::new();
+    let structs = [
+        ("DeviceParameter", DeviceParameter::NAMES, DeviceParameter::FIELDS),
+        ("DeviceKernel", DeviceKernel::NAMES, DeviceKernel::FIELDS),
+    ];
+    for (name, names, fields) in structs {
+        let fields = names.iter().zip(fields).map(|(name, ty)| match (*name, ty) {
+            ("name" | "place" | "entry", _) => format!("const char *{name}; "),
+            ("parameters", _) => format!("const DeviceParameter *{name}; "),
+            (_, AbiType::Ptr) => format!("const void *{name}; "),
+            _ => format!("int64_t {name}; "),
+        });
+        let _ = writeln!(text, "struct {name} {{ {}}};", fields.collect::<String>());
     }
+    let numbers = [
+        ("ADDRESS", parameter::ADDRESS),
+        ("RESULTS", parameter::RESULTS),
+        ("OF_LIBRARY", parameter::OF_LIBRARY),
+        ("LOCK", parameter::LOCK),
+        ("ITEMS", parameter::ITEMS),
+        ("FIRST_Y", parameter::FIRST_Y),
+        ("FIRST_Z", parameter::FIRST_Z),
+        ("PRINTS", does::PRINTS),
+    ];
+    for (name, value) in numbers {
+        let _ = writeln!(text, "const int64_t {name} = {value};");
+    }
+    text
 }

@@ -22,26 +22,8 @@
 
 namespace {
 
-// `okl_abi::gpu` in C++.
-struct DeviceParameter {
-  int64_t kind;
-  int64_t size;
-};
-struct DeviceKernel {
-  const char *name;
-  const char *place;
-  const char *entry;
-  const void *images;
-  int64_t image_count;
-  const DeviceParameter *parameters;
-  int64_t parameter_count;
-  int64_t most_items;
-  int64_t shared;
-  int64_t does;
-  int64_t state;
-};
-enum { ADDRESS = 1, RESULTS = 8, LOCK = 16, ITEMS = 32, FIRST_Y = 64, FIRST_Z = 128 };
-enum { PRINTS = 1 };
+// What the driver puts here: `okl_abi::gpu` in C++.
+OKL_ABI
 enum { EX_SOFTWARE = 70 };
 
 // How many blocks there may be in the second and third direction.
@@ -123,7 +105,9 @@ void run(const DeviceKernel &kernel, occa::kernel &one, const int64_t first[3], 
   Passed passed{kernel, {}, {}};
   for (int64_t at = 0; at < kernel.parameter_count; ++at) {
     const int64_t kind = kernel.parameters[at].kind;
-    if (kind & (LOCK | ITEMS)) {
+    if (kind & OF_LIBRARY & ~(LOCK | ITEMS | FIRST_Y | FIRST_Z)) {
+      fail(kernel, "OCCA cannot launch it");
+    } else if (kind & (LOCK | ITEMS)) {
       passed.keep(reinterpret_cast<uint64_t>(word(one.getDevice(), kind & LOCK).ptr<void>()));
     } else if (kind & (FIRST_Y | FIRST_Z)) {
       passed.keep(static_cast<uint64_t>(first[kind & FIRST_Y ? 1 : 2]));
@@ -154,15 +138,15 @@ void run(const DeviceKernel &kernel, occa::kernel &one, const int64_t first[3], 
 
 extern "C" {
 
-#define OF_LIBRARY __attribute__((visibility("hidden")))
+#define HIDDEN __attribute__((visibility("hidden")))
 
-OF_LIBRARY void okl_occa_begin(void *of) { kernels = static_cast<occa::modeKernel_t **>(of); }
+HIDDEN void okl_occa_begin(void *of) { kernels = static_cast<occa::modeKernel_t **>(of); }
 
-OF_LIBRARY void *okl_occa_pointer(void *of) {
+HIDDEN void *okl_occa_pointer(void *of) {
   return of ? occa::memory(static_cast<occa::modeMemory_t *>(of)).ptr<void>() : nullptr;
 }
 
-OF_LIBRARY int okl_gpu_launch_v3(const DeviceKernel *kernel, const int64_t *blocks, const int64_t *items,
+HIDDEN int OKL_LAUNCH(const DeviceKernel *kernel, const int64_t *blocks, const int64_t *items,
                                  void **arguments, int) {
   if (kernel->shared)
     fail(*kernel, "its blocks share " + std::to_string(kernel->shared) + " bytes, and OCCA gives none when it launches");
