@@ -272,7 +272,15 @@ pub fn runs(state: &mut State, kernel: &Described, has_processor: bool) -> Resul
         State::Device(offload) => {
             let kind = offload.device.driver.kind;
             match kernel.images.iter().any(|image| image.form == kind.form) {
-                true => Ok(true),
+                true => match offload.image(kernel) {
+                    Err(why) if has_processor && !is_asked() => {
+                        // All kernels of a program are compiled for the same devices.
+                        warn_once(&format!("the processor runs kernels: {why}"));
+                        Ok(false)
+                    }
+                    // What is wrong is said where it is launched.
+                    _ => Ok(true),
+                },
                 false if has_processor => {
                     if is_asked() {
                         warn_once(&format!(
