@@ -130,6 +130,12 @@ impl Offload {
         })
     }
 
+    /// Has it keep at most so many bytes.
+    #[cfg(test)]
+    pub fn keep_at_most(&mut self, bytes: usize) {
+        self.most_kept = bytes;
+    }
+
     /// No more is kept than there is room for: what was used last stays.
     fn give_up_kept(&mut self) {
         let mut bytes: usize = self.kept.iter().map(|kept| kept.contents.len()).sum();
