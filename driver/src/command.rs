@@ -19,14 +19,19 @@ use crate::front_step::{self, Failure, FrontStep};
 use crate::installation::{self, Installation};
 use crate::language::Language;
 use crate::measured::Measured;
-use crate::occa_devices::Layout;
+use crate::occa_devices::{self, Layout, Writes};
 use crate::okl_inputs::{self, Steps};
 use crate::quote::command_line;
 use crate::{explain, okl};
 
 /// Does what a driver is asked for. Returns where the compiler did not take over.
 pub fn run(language: &Language, words: Vec<OsString>) -> Result<ExitCode, String> {
-    let arguments = Arguments::read(words)?;
+    let mut arguments = Arguments::read(words.clone())?;
+    let mut writes = Writes::Folder;
+    if let Some((words, of_occa)) = occa_devices::in_place_of_occas(&arguments, &words) {
+        arguments = Arguments::read(words)?;
+        writes = of_occa;
+    }
     if arguments.wishes.normalize {
         return normalize(&arguments);
     }
@@ -57,7 +62,7 @@ pub fn run(language: &Language, words: Vec<OsString>) -> Result<ExitCode, String
         found,
     };
     if !arguments.okl.is_empty() {
-        return context.compile_okl();
+        return context.compile_okl(writes);
     }
     let mut words = arguments.passed.clone();
     if arguments.stage == Stage::Link {
@@ -127,8 +132,8 @@ impl Context<'_> {
         }))
     }
 
-    /// Does what a command with OKL inputs asks for.
-    fn compile_okl(&self) -> Result<ExitCode, String> {
+    /// Does what a command with OKL inputs asks for; for OCCA's devices `writes` is what.
+    fn compile_okl(&self, writes: Writes) -> Result<ExitCode, String> {
         let arguments = self.arguments;
         if !self.language.headers {
             return Err(format!(
@@ -138,7 +143,8 @@ impl Context<'_> {
             ));
         }
         self.found.require_okl_headers()?;
-        let layout = Layout::of(arguments)?;
+        let layout = Layout::of(arguments, writes)?;
+        let stage = layout.as_ref().map_or(arguments.stage, Layout::stage);
         let steps_in = |folder: &Path| {
             let words = match &layout {
                 Some(layout) => layout.words(folder),
@@ -151,7 +157,7 @@ impl Context<'_> {
                     words
                 }
             };
-            okl_inputs::steps(&arguments::parts(&words), arguments.stage, folder)
+            okl_inputs::steps(&arguments::parts(&words), stage, folder)
         };
         if arguments.wishes.show {
             self.show_okl(&steps_in(Path::new("okl.tmp")))?;

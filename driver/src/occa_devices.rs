@@ -1,6 +1,6 @@
 //! OKL files as what OCCA's run time has in its cache of kernels for devices: a folder with `binary`, the code of the device,
 //! `launcher_binary`, the library whose functions launch it, what these are called and passed, as JSON, and the OKL file, which
-//! OCCA's programs name.
+//! OCCA's programs name. Where OCCA itself makes the folder and calls the driver as its compiler, one of the two files.
 //!
 //! Guarantee: `binary`, by which OCCA knows that a folder is complete, is written last, and no file of the folder is ever there in
 //! part.
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::{Arguments, Part, Stage, parts};
 use crate::okl::occa::{CONSTANT, ENTRY, POINTER, SECTION, TYPES};
-use crate::okl_inputs::{output, plain};
+use crate::okl_inputs::{begins, output, plain};
 
 /// What launches kernels, by OCCA's classes, but for what [`abi`] adds.
 const LAUNCHER: &str = include_str!("occa_devices/launcher.cpp");
@@ -36,21 +36,82 @@ enum Kind {
     Hip,
 }
 
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Writes {
+    /// A folder.
+    Folder,
+    /// What launches.
+    Launcher,
+    /// The code.
+    Code,
+}
+
 /// What a command is to write for OCCA's devices.
 #[derive(Debug)]
 pub(crate) struct Layout {
     kind: Kind,
-    /// The folder.
+    writes: Writes,
+    /// The folder, or the file.
     to: PathBuf,
-    /// The OKL file, of which OCCA's programs name a copy in there.
+    /// The OKL file, of which OCCA's programs name a copy in the folder.
     source: PathBuf,
     /// The user's words but for the output.
     words: Vec<OsString>,
 }
 
+/// What OCCA calls what it has its compilers compile: for the host, and for the device. Both are made of OKL files, which lie
+/// beside them.
+const OCCAS_LAUNCHER: &str = "launcher_source.cpp";
+const OCCAS_CODE: &str = ".source.cpp";
+const OCCAS_OKL: &str = ".raw_source.cpp";
+/// How options begin that OCCA has for compilers of devices.
+const OF_DEVICE_COMPILERS: [&str; 5] = ["-cubin", "--genco", "-arch=", "--offload-arch=", "-x"];
+
+/// The command in place of one that OCCA gives its compilers, and what that writes.
+pub(crate) fn in_place_of_occas(
+    arguments: &Arguments,
+    words: &[OsString],
+) -> Option<(Vec<OsString>, Writes)> {
+    let is_asked = arguments.wishes.occa && arguments.okl.is_empty();
+    let (okl, writes) = words.iter().filter(|_| is_asked).find_map(|word| {
+        let path = Path::new(word);
+        let (folder, name) = (path.parent()?, path.file_name()?.to_str()?);
+        let okl = |stem: &str| folder.join(format!("{stem}{OCCAS_OKL}"));
+        let (okl, writes) = match name.strip_suffix(OCCAS_CODE) {
+            _ if name == OCCAS_LAUNCHER => {
+                let files = fs::read_dir(folder).ok()?.flatten();
+                let is_okl = |file: &PathBuf| file.to_string_lossy().ends_with(OCCAS_OKL);
+                let mut found = files.map(|file| file.path()).filter(is_okl);
+                (found.next().filter(|_| found.next().is_none())?, Writes::Launcher)
+            }
+            Some(stem) => (okl(stem), Writes::Code),
+            None => return None,
+        };
+        okl.is_file().then(|| ((word.clone(), okl), writes))
+    })?;
+    let mut all = Vec::new();
+    for part in parts(words) {
+        match part {
+            Part::Input(input) if input == okl.0 => {
+                all.extend(["-x".into(), "okl".into(), okl.1.clone().into()]);
+                all.extend(["-x".into(), "none".into()]);
+            }
+            Part::Option(option, _) if begins(option, &OF_DEVICE_COMPILERS) => {}
+            Part::Option(option, value) => {
+                all.push(option.to_owned());
+                all.extend(value.map(OsStr::to_owned));
+            }
+            Part::Language(_) => {}
+            Part::Input(input) => all.push(input.to_owned()),
+        }
+    }
+    Some((all, writes))
+}
+
 impl Layout {
     /// That of a command, if it asks for one.
-    pub(crate) fn of(arguments: &Arguments) -> Result<Option<Layout>, String> {
+    pub(crate) fn of(arguments: &Arguments, writes: Writes) -> Result<Option<Layout>, String> {
         let target = arguments.wishes.target.as_deref().unwrap_or_default();
         let mut kinds: Vec<_> = target.split(',').map(kind).collect();
         kinds.dedup();
@@ -87,15 +148,29 @@ impl Layout {
         };
         Ok(Some(Layout {
             kind,
+            writes,
             to,
             source,
             words,
         }))
     }
 
-    /// The words of the command that makes the library in a folder.
+    /// How far that command goes that is run in place of the user's.
+    pub(crate) fn stage(&self) -> Stage {
+        match self.writes {
+            Writes::Folder | Writes::Launcher => Stage::Link,
+            Writes::Code => Stage::Compile,
+        }
+    }
+
+    /// The words of the command that makes the library in a folder; where nobody launches by it, the object.
     pub(crate) fn words(&self, folder: &Path) -> Vec<OsString> {
         let mut words = self.words.clone();
+        if self.writes == Writes::Code {
+            let object = folder.join("launcher_binary").into();
+            words.extend(["-c".into(), "-o".into(), object]);
+            return words;
+        }
         for place in OF_OCCA.into_iter().filter_map(env::var_os) {
             words.extend(["-I".into(), Path::new(&place).join("include").into()]);
         }
@@ -140,15 +215,14 @@ impl Layout {
             (Kind::Hip, codes) => bundle(codes),
             (Kind::Cuda, _) => return Err("there is code for several kinds of devices".to_owned()),
         };
-        let has_entry = |name: &str| memchr(&code, name.as_bytes());
+        match self.writes {
+            Writes::Launcher => return write_program(&self.to, &library).map_err(failed),
+            Writes::Code => return write_program(&self.to, &code).map_err(failed),
+            Writes::Folder => {}
+        }
+        let has_entry = |name: &str| has_name(&code, name.as_bytes());
         fs::create_dir_all(&self.to).map_err(failed)?;
-        let write = |name: &str, bytes: &[u8]| -> io::Result<()> {
-            let mut file = tempfile::NamedTempFile::new_in(&self.to)?;
-            file.write_all(bytes)?;
-            let mode = Permissions::from_mode(0o755);
-            file.as_file().set_permissions(mode)?;
-            file.persist(self.to.join(name)).map(drop).map_err(Into::into)
-        };
+        let write = |name: &str, bytes: &[u8]| write_program(&self.to.join(name), bytes);
         let build = |kernels: Vec<Value>| {
             let build = json!({
                 "build": {"version": {"okl": env!("CARGO_PKG_VERSION")}},
@@ -162,7 +236,8 @@ impl Layout {
             names.map(|name| kernel.json(&name, None))
         });
         let of_launcher = told.iter().map(|kernel| {
-            let first = json!({"const": false, "dtype": dtype(0), "name": "deviceKernels", "ptr": true});
+            let first =
+                json!({"const": false, "dtype": dtype(0), "name": "deviceKernels", "ptr": true});
             kernel.json(&kernel.name, Some(first))
         });
         let all = || {
@@ -175,6 +250,16 @@ impl Layout {
         };
         all().map_err(failed)
     }
+}
+
+/// Writes a file that may be run.
+fn write_program(to: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = to.parent().filter(|folder| *folder != "");
+    let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    file.write_all(bytes)?;
+    let mode = Permissions::from_mode(0o755);
+    file.as_file().set_permissions(mode)?;
+    file.persist(to).map(drop).map_err(Into::into)
 }
 
 fn launcher(folder: &Path) -> PathBuf {
@@ -195,10 +280,11 @@ fn only_these(target: &str) -> String {
     format!("--okl-occa goes with --okl-target=cuda, hip or hip:PROCESSOR, not with {target}")
 }
 
-/// Whether some bytes, and nothing that belongs to a name behind them, are in others.
-fn memchr(all: &[u8], wanted: &[u8]) -> bool {
-    let mut places = all.windows(wanted.len() + 1);
-    places.any(|one| one.starts_with(wanted) && !one[wanted.len()].is_ascii_alphanumeric())
+/// Whether a name, and no longer one, is in some bytes.
+fn has_name(all: &[u8], name: &[u8]) -> bool {
+    let goes_on = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let mut places = all.windows(name.len() + 1);
+    places.any(|one| one.starts_with(name) && !goes_on(one[name.len()]))
 }
 
 /// What a kernel is called and passed.
@@ -290,16 +376,23 @@ fn launch() -> &'static str {
 fn abi() -> String {
     let mut text = String::new();
     let structs = [
-        ("DeviceParameter", DeviceParameter::NAMES, DeviceParameter::FIELDS),
+        (
+            "DeviceParameter",
+            DeviceParameter::NAMES,
+            DeviceParameter::FIELDS,
+        ),
         ("DeviceKernel", DeviceKernel::NAMES, DeviceKernel::FIELDS),
     ];
     for (name, names, fields) in structs {
-        let fields = names.iter().zip(fields).map(|(name, ty)| match (*name, ty) {
-            ("name" | "place" | "entry", _) => format!("const char *{name}; "),
-            ("parameters", _) => format!("const DeviceParameter *{name}; "),
-            (_, AbiType::Ptr) => format!("const void *{name}; "),
-            _ => format!("int64_t {name}; "),
-        });
+        let fields = names
+            .iter()
+            .zip(fields)
+            .map(|(name, ty)| match (*name, ty) {
+                ("name" | "place" | "entry", _) => format!("const char *{name}; "),
+                ("parameters", _) => format!("const DeviceParameter *{name}; "),
+                (_, AbiType::Ptr) => format!("const void *{name}; "),
+                _ => format!("int64_t {name}; "),
+            });
         let _ = writeln!(text, "struct {name} {{ {}}};", fields.collect::<String>());
     }
     let numbers = [

@@ -429,7 +429,7 @@ fn is(words: &str, option: &OsStr) -> bool {
     is_one_of(words, option.to_str().unwrap_or_default())
 }
 
-fn begins(option: &OsStr, with: &[&str]) -> bool {
+pub(crate) fn begins(option: &OsStr, with: &[&str]) -> bool {
     with.iter()
         .any(|one| option.as_bytes().starts_with(one.as_bytes()))
 }

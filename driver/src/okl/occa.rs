@@ -141,7 +141,8 @@ pub(crate) fn names(done: &Normaliser) -> Vec<Edit> {
 
 /// The numbers of types, as the compiler finds them out.
 fn types() -> String {
-    let mut text = "namespace okl_occa { template <class T> struct kind { enum { is = 0 }; }; ".to_owned();
+    let mut text =
+        "namespace okl_occa { template <class T> struct kind { enum { is = 0 }; }; ".to_owned();
     for (number, (name, _)) in TYPES.iter().enumerate().skip(1) {
         let _ = write!(
             text,

@@ -29,8 +29,8 @@ mod own;
 mod times;
 
 use on_copies::Kept;
-use times::Launched;
 pub use on_copies::{Copied, Copies};
+use times::Launched;
 
 /// A kernel that the program has launched.
 struct Kernel {
@@ -251,7 +251,9 @@ impl Offload {
             return Ok(number);
         }
         let doing = words(kernel.name, kernel.place);
-        let image = self.image(kernel).map_err(|why| format!("{doing}: {why}"))?;
+        let image = self
+            .image(kernel)
+            .map_err(|why| format!("{doing}: {why}"))?;
         let version = self.device.version;
         if let Some(needed) = (self.device.driver.kind.needed)(code(image))
             && needed > version
