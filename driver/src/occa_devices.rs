@@ -74,6 +74,10 @@ pub(crate) fn in_place_of_occas(
     words: &[OsString],
 ) -> Option<(Vec<OsString>, Writes)> {
     let is_asked = arguments.wishes.occa && arguments.okl.is_empty();
+    // In its other modes OCCA has the same compiler compile what it has made of OKL.
+    let is_for_device = words
+        .iter()
+        .any(|word| word == "-cubin" || word == "--genco");
     let (okl, writes) = words.iter().filter(|_| is_asked).find_map(|word| {
         let path = Path::new(word);
         let (folder, name) = (path.parent()?, path.file_name()?.to_str()?);
@@ -83,10 +87,13 @@ pub(crate) fn in_place_of_occas(
                 let files = fs::read_dir(folder).ok()?.flatten();
                 let is_okl = |file: &PathBuf| file.to_string_lossy().ends_with(OCCAS_OKL);
                 let mut found = files.map(|file| file.path()).filter(is_okl);
-                (found.next().filter(|_| found.next().is_none())?, Writes::Launcher)
+                (
+                    found.next().filter(|_| found.next().is_none())?,
+                    Writes::Launcher,
+                )
             }
-            Some(stem) => (okl(stem), Writes::Code),
-            None => return None,
+            Some(stem) if is_for_device => (okl(stem), Writes::Code),
+            _ => return None,
         };
         okl.is_file().then(|| ((word.clone(), okl), writes))
     })?;
