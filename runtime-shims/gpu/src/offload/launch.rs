@@ -17,6 +17,9 @@ use crate::timeline;
 /// What kernels leave, with where it goes.
 pub type Results = Vec<(usize, Vec<u8>)>;
 
+/// A kernel that is to run, its blocks, and the work items of a block. `None`: there is nothing to do.
+pub type ToRun = (usize, Option<[[u32; 3]; 2]>);
+
 /// Room for results.
 pub struct Left {
     /// Where they go.
@@ -152,13 +155,13 @@ impl Offload {
         Ok(())
     }
 
-    /// A kernel that is to run, and how many blocks and work items it has. `None`: there is nothing to do.
+    /// Begins to run a kernel.
     pub(super) fn begin(
         &mut self,
         doing: &str,
         kernel: &Described,
         [blocks, items]: [[i64; 3]; 2],
-    ) -> Result<(usize, Option<[[u32; 3]; 2]>), String> {
+    ) -> Result<ToRun, String> {
         let entered = self.device.enter();
         self.check(doing, entered)?;
         let number = self.meet(kernel)?;
