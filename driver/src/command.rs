@@ -19,13 +19,19 @@ use crate::front_step::{self, Failure, FrontStep};
 use crate::installation::{self, Installation};
 use crate::language::Language;
 use crate::measured::Measured;
+use crate::occa_devices::{self, Layout, Writes};
 use crate::okl_inputs::{self, Steps};
 use crate::quote::command_line;
 use crate::{explain, okl};
 
 /// Does what a driver is asked for. Returns where the compiler did not take over.
 pub fn run(language: &Language, words: Vec<OsString>) -> Result<ExitCode, String> {
-    let arguments = Arguments::read(words)?;
+    let mut arguments = Arguments::read(words.clone())?;
+    let mut writes = Writes::Folder;
+    if let Some((words, of_occa)) = occa_devices::in_place_of_occas(&arguments, &words) {
+        arguments = Arguments::read(words)?;
+        writes = of_occa;
+    }
     if arguments.wishes.normalize {
         return normalize(&arguments);
     }
@@ -56,7 +62,7 @@ pub fn run(language: &Language, words: Vec<OsString>) -> Result<ExitCode, String
         found,
     };
     if !arguments.okl.is_empty() {
-        return context.compile_okl();
+        return context.compile_okl(writes);
     }
     let mut words = arguments.passed.clone();
     if arguments.stage == Stage::Link {
@@ -126,8 +132,8 @@ impl Context<'_> {
         }))
     }
 
-    /// Does what a command with OKL inputs asks for.
-    fn compile_okl(&self) -> Result<ExitCode, String> {
+    /// Does what a command with OKL inputs asks for; for OCCA's devices `writes` is what.
+    fn compile_okl(&self, writes: Writes) -> Result<ExitCode, String> {
         let arguments = self.arguments;
         if !self.language.headers {
             return Err(format!(
@@ -137,13 +143,22 @@ impl Context<'_> {
             ));
         }
         self.found.require_okl_headers()?;
-        let mut words = arguments.passed.clone();
-        if !arguments.inputs.is_empty() {
-            words.push("--".into());
-            words.extend_from_slice(&arguments.inputs);
-        }
-        let parts = arguments::parts(&words);
-        let steps_in = |folder: &Path| okl_inputs::steps(&parts, arguments.stage, folder);
+        let layout = Layout::of(arguments, writes)?;
+        let stage = layout.as_ref().map_or(arguments.stage, Layout::stage);
+        let steps_in = |folder: &Path| {
+            let words = match &layout {
+                Some(layout) => layout.words(folder),
+                None => {
+                    let mut words = arguments.passed.clone();
+                    if !arguments.inputs.is_empty() {
+                        words.push("--".into());
+                        words.extend_from_slice(&arguments.inputs);
+                    }
+                    words
+                }
+            };
+            okl_inputs::steps(&arguments::parts(&words), stage, folder)
+        };
         if arguments.wishes.show {
             self.show_okl(&steps_in(Path::new("okl.tmp")))?;
             return Ok(ExitCode::SUCCESS);
@@ -151,7 +166,17 @@ impl Context<'_> {
         let explains = self.explains(arguments.stage)?;
         let step = FrontStep::begin()?;
         let steps = steps_in(step.folder());
-        let failed = self.run_okl(&step, &steps, explains.as_ref());
+        let run = || {
+            if let Some(layout) = &layout {
+                layout.prepare(step.folder())?;
+            }
+            let failed = self.run_okl(&step, &steps, layout.is_some(), explains.as_ref())?;
+            if let (Some(layout), None, false) = (&layout, failed, step.is_to_end()) {
+                layout.write(step.folder())?;
+            }
+            Ok::<_, String>(failed)
+        };
+        let failed = run();
         step.end();
         Ok(failed?.map_or(ExitCode::SUCCESS, front_step::end_as))
     }
@@ -161,12 +186,17 @@ impl Context<'_> {
         &self,
         step: &FrontStep,
         steps: &Steps,
+        on_devices: bool,
         explains: Option<&explain::Asked>,
     ) -> Result<Option<Failure>, String> {
+        let occa = self.arguments.wishes.occa.then_some(match on_devices {
+            true => okl::Occa::Devices,
+            false => okl::Occa::Processor,
+        });
         let mut failed = None;
         for source in steps.sources.iter().take_while(|_| !step.is_to_end()) {
             let command = self.command(Stage::Preprocess, &source.preprocess)?;
-            let failure = front_step::normalise(&command, source, self.arguments.wishes.occa)?;
+            let failure = front_step::normalise(&command, source, occa)?;
             failed = failed.or(failure);
         }
         if failed.is_some() {
@@ -230,7 +260,8 @@ fn normalize(arguments: &Arguments) -> Result<ExitCode, String> {
     };
     let text = text.map_err(|error| format!("cannot read {name}: {error}"))?;
     let text = String::from_utf8(text).map_err(|_| format!("{name} is not UTF-8"))?;
-    match okl::normalise_for(&text, &name, okl::Mode::Source, arguments.wishes.occa) {
+    let occa = arguments.wishes.occa.then_some(okl::Occa::Processor);
+    match okl::normalise_for(&text, &name, okl::Mode::Source, occa) {
         Ok(mut normalised) => {
             // What is wrong with it is to be said of the user's file; where markers are declared, that is so already.
             let is_preprocessed = text.starts_with("# 1 ");

@@ -97,11 +97,11 @@ pub(crate) fn end_as(failure: Failure) -> ExitCode {
     }
 }
 
-/// Preprocesses and normalises an OKL input, whose kernels OCCA's host programs may call.
+/// Preprocesses and normalises an OKL input, whose kernels OCCA may call.
 pub(crate) fn normalise(
     command: &[OsString],
     source: &Source,
-    is_for_occa: bool,
+    occa: Option<okl::Occa>,
 ) -> Result<Option<Failure>, String> {
     let name = match source.name.to_str() {
         Some("-") => "<stdin>".into(),
@@ -121,7 +121,7 @@ pub(crate) fn normalise(
     let text = String::from_utf8(text).map_err(|_| format!("{name} is not UTF-8"))?;
     let text = okl::without_definitions(&text);
     let text = okl::at_columns(&text, |file| fs::read_to_string(file).ok());
-    let normalised = match okl::normalise_for(&text, &name, Mode::Preprocessed, is_for_occa) {
+    let normalised = match okl::normalise_for(&text, &name, Mode::Preprocessed, occa) {
         Ok(normalised) => normalised,
         Err(errors) => {
             errors.iter().for_each(|error| eprintln!("{error}"));

@@ -16,6 +16,7 @@ pub mod installation;
 pub mod language;
 pub mod launch;
 pub mod measured;
+mod occa_devices;
 pub mod okl;
 mod okl_inputs;
 mod quote;

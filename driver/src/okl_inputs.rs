@@ -382,7 +382,7 @@ fn with_extension(name: &OsStr, extension: &str) -> OsString {
 }
 
 /// The file that the option says is to be written.
-fn output<'a>(part: &Part<'a>) -> Option<&'a OsStr> {
+pub(crate) fn output<'a>(part: &Part<'a>) -> Option<&'a OsStr> {
     let Part::Option(option, value) = part else {
         return None;
     };
@@ -429,7 +429,7 @@ fn is(words: &str, option: &OsStr) -> bool {
     is_one_of(words, option.to_str().unwrap_or_default())
 }
 
-fn begins(option: &OsStr, with: &[&str]) -> bool {
+pub(crate) fn begins(option: &OsStr, with: &[&str]) -> bool {
     with.iter()
         .any(|one| option.as_bytes().starts_with(one.as_bytes()))
 }

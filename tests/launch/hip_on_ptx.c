@@ -156,6 +156,10 @@ int hipModuleGetFunction(void **function, void *module, const char *name) {
 int hipFuncGetAttribute(int *value, int which, void *function) { return CU(cuFuncGetAttribute, value, which, function); }
 int hipModuleLaunchKernel(void *function, unsigned bx, unsigned by, unsigned bz, unsigned ix, unsigned iy, unsigned iz,
                           unsigned shared, void *stream, void **arguments, void **extra) {
+  // AMD's list ends with a 3, NVIDIA's with a 0.
+  int end = 0;
+  while (extra && extra[end] && extra[end] != (void *)3) end += 2;
+  if (extra) extra[end] = NULL;
   return CU(cuLaunchKernel, function, bx, by, bz, ix, iy, iz, shared, stream, arguments, extra);
 }
 int hipEventCreateWithFlags(void **event, unsigned flags) { return CU(cuEventCreate, event, flags); }

@@ -15,7 +15,7 @@ mod definitions;
 mod diagnostics;
 mod edits;
 mod normalise;
-mod occa;
+pub(crate) mod occa;
 mod scopes;
 mod statements;
 mod tokens;
@@ -27,6 +27,7 @@ mod tests;
 pub use columns::at_columns;
 pub use definitions::without_definitions;
 pub use diagnostics::Diagnostic;
+pub use occa::Occa;
 
 use tokens::Tokens;
 
@@ -51,18 +52,18 @@ __attribute__((nothrow)) void __okl_tile_size(long long); }\n";
 ///
 /// A text without attributes stays as it is.
 pub fn normalise(text: &str, file: &str, mode: Mode) -> Result<String, Vec<Diagnostic>> {
-    normalise_for(text, file, mode, false)
+    normalise_for(text, file, mode, None)
 }
 
-/// The same; with the functions by which OCCA's host programs call kernels, if they do.
+/// The same; with the functions by which OCCA calls kernels, if it does.
 pub fn normalise_for(
     text: &str,
     file: &str,
     mode: Mode,
-    is_for_occa: bool,
+    occa: Option<Occa>,
 ) -> Result<String, Vec<Diagnostic>> {
     let tokens = Tokens::of(text, file);
-    let done = normalise::Normaliser::run(tokens, mode);
+    let mut done = normalise::Normaliser::run(tokens, mode);
     if !done.errors.is_empty() {
         let mut errors = done.errors;
         errors.sort_by_key(|(at, _)| *at);
@@ -78,7 +79,10 @@ pub fn normalise_for(
         };
         return Err(errors.into_iter().map(place).collect());
     }
-    let entries = is_for_occa.then(|| occa::entries(&done));
+    let entries = occa.map(|occa| occa::entries(&done, occa));
+    if occa == Some(Occa::Devices) {
+        done.edits.extend(occa::names(&done));
+    }
     let mut normalised = edits::apply(&done.tokens, done.edits, mode);
     normalised.extend(entries);
     if done.has_markers {

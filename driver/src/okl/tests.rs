@@ -682,7 +682,7 @@ fn kernels_for_occa_take_addresses() {
                 @kernel void none(void) {}\n\
                 struct S { int x; };\n\
                 @kernel void k(const int n, @restrict float *a @dim(3, n), S s) {}\n";
-    let done = normalise_for(text, "f.okl", Mode::Source, true).unwrap();
+    let done = normalise_for(text, "f.okl", Mode::Source, Some(super::Occa::Processor)).unwrap();
     let entries: Vec<_> = done
         .lines()
         .filter(|line| line.contains("__asm__"))
@@ -699,5 +699,24 @@ fn kernels_for_occa_take_addresses() {
     assert_eq!(
         normalise("int x;", "f.okl", Mode::Source).unwrap(),
         "int x;"
+    );
+}
+
+#[test]
+fn kernels_for_occas_devices_are_named_and_told() {
+    let text = "@kernel void k(const int n, @restrict float *a @dim(3, n), S = {}) {}\n";
+    let occa = Some(super::Occa::Devices);
+    let done = normalise_for(text, "f.okl", Mode::Source, occa).unwrap();
+    let has = |part: &str| assert!(done.contains(part), "{done}");
+    has("void __attribute__((annotate(\"okl.entry\", \"_occa_k\"))) k(const int n,");
+    has(
+        "void okl_occa_k(void *kernels, void *a0, void *a1, void *a2) { okl_occa_begin(kernels); \
+         okl_occa::call(&k, a0, a1, a2); }",
+    );
+    has(
+        "told_k[] __attribute__((section(\".okl.occa\"), used, visibility(\"hidden\"))) = \
+         { 107, 0, 3, okl_occa::parameter<decltype(&k), 0>::is, 110, 0, \
+         okl_occa::parameter<decltype(&k), 1>::is, 97, 0, \
+         okl_occa::parameter<decltype(&k), 2>::is, 83, 0 };",
     );
 }

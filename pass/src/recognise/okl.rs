@@ -34,7 +34,7 @@ use crate::recognise::{Found, KeepsThreads};
 use annotations::{Annotation, What};
 use loops::{Loop, above};
 
-pub use annotations::Kind;
+pub use annotations::{Kind, entry_of};
 pub use attributes::Use;
 pub use loops::Wrong;
 

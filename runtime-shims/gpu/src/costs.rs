@@ -1,5 +1,6 @@
-//! What kernels cost on the device, and the table of it.
+//! What kernels cost on the device: as a table, and as JSON for programs to read (`OKL_STATS=FILE.json`).
 
+use okl_job::json::Object;
 use okl_job::report;
 
 use crate::mirrors::Moved;
@@ -37,11 +38,45 @@ const COLUMNS: [(&str, usize); 7] = [
     ("at", 0),
 ];
 
-/// The table: the most expensive first. A row is a kernel's name, its place, and what it costs.
-pub fn table(device: &str, mut kernels: Vec<(&str, &str, &Cost)>) -> String {
+/// A kernel's name, its place, and what it costs.
+pub type Row<'a> = (&'a str, &'a str, &'a Cost);
+
+/// Raised when what a name in the file stands for changes.
+const VERSION: u32 = 1;
+
+/// The most expensive first.
+fn sorted(mut kernels: Vec<Row<'_>>) -> Vec<Row<'_>> {
     kernels.sort_by(|one, other| other.2.milliseconds.total_cmp(&one.2.milliseconds));
+    kernels
+}
+
+/// An object: `okl` is the version of its form, and `devices` has one element, whose `kernels` are as in the table. What is not
+/// known of a kernel is not there.
+pub fn json(device: &str, rank: u32, kernels: Vec<Row<'_>>) -> String {
+    let kernels = sorted(kernels).into_iter().map(|(name, place, cost)| {
+        let nanoseconds = (cost.milliseconds * 1e6).round() as i128;
+        let object = Object::new().text("name", name).text("at", place);
+        let object = object.number("launches", cost.launches);
+        let object = object.number("ns", nanoseconds);
+        let object = object.number("bytes to device", cost.moved.up);
+        let object = object.number("bytes from device", cost.moved.down);
+        match cost.needs {
+            Some((registers, part)) => object
+                .number("registers", registers)
+                .number("occupancy percent", (100.0 * part).round() as i128),
+            None => object,
+        }
+    });
+    let device = Object::new().text("name", device).number("rank", rank);
+    let device = device.objects("kernels", kernels);
+    let all = Object::new().number("okl", VERSION);
+    all.objects("devices", [device].into_iter()).finish() + "\n"
+}
+
+/// The table.
+pub fn table(device: &str, kernels: Vec<Row<'_>>) -> String {
     let megabytes = |bytes: u64| format!("{:.3}", bytes as f64 * 1e-6);
-    let rows = kernels.into_iter().map(|(name, place, cost)| {
+    let rows = sorted(kernels).into_iter().map(|(name, place, cost)| {
         let cells = [
             cost.launches.to_string(),
             format!("{:.3}", cost.milliseconds),
@@ -80,6 +115,12 @@ mod tests {
              kernel  launches  milliseconds  MB to device MB from device registers occupancy at\n  \
              gather         2        20.250         0.000          0.004         ?         ? k.okl:9\n  \
              add           10         1.500         8.000          0.000        42       62% k.okl:3\n";
-        assert_eq!(table("NVIDIA H100", rows), expected);
+        assert_eq!(table("NVIDIA H100", rows.clone()), expected);
+        let expected = "{\"okl\":1,\"devices\":[{\"name\":\"NVIDIA H100\",\"rank\":2,\"kernels\":[\
+             {\"name\":\"gather\",\"at\":\"k.okl:9\",\"launches\":2,\"ns\":20250000,\
+             \"bytes to device\":0,\"bytes from device\":4096},\n\
+             {\"name\":\"add\",\"at\":\"k.okl:3\",\"launches\":10,\"ns\":1500000,\
+             \"bytes to device\":8000000,\"bytes from device\":0,\"registers\":42,\"occupancy percent\":63}]}]}\n";
+        assert_eq!(json("NVIDIA H100", 2, rows), expected);
     }
 }

@@ -12,24 +12,26 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use okl_abi::gpu::{DeviceParameter, Image, parameter};
 
+use okl_job::{launcher, own_environment};
+
 use crate::arena::Arena;
 use crate::arrays;
-use crate::costs::{self, Cost};
+use crate::costs::Cost;
 use crate::described::{Described, code, fits, processor, wanted};
 use crate::device::{Device, Problem, Span};
-use crate::given::{self, Given};
+use crate::given::Given;
 use crate::mirrors::{Mirrors, Moved};
 use crate::places::{self, Context};
 use crate::table::{Address, Failure, Handle};
-use crate::timeline::{self, Event};
 
+mod launch;
 mod on_copies;
+mod own;
+mod times;
 
 use on_copies::Kept;
 pub use on_copies::{Copied, Copies};
-
-/// So many launches are measured before their times are asked for.
-const MOST_SPANS: usize = 1024;
+use times::Launched;
 
 /// A kernel that the program has launched.
 struct Kernel {
@@ -69,24 +71,16 @@ pub struct Offload {
     /// Copies from and to that, and what was copied.
     copies: Cost,
     /// Memory for copies, which is not used at the moment: bytes and address.
-    spare: Vec<(usize, Address)>,
-    /// Copies of memory that others keep.
+    spare: Vec<Room>,
+    /// Copies of memory that others keep, those that were used last behind the others.
     kept: Vec<Kept>,
+    /// Of how many bytes this library may have copies for that.
+    most_kept: usize,
     measures: bool,
     spans: Vec<Launched>,
     spare_spans: Vec<Span>,
     /// Where there is a timeline: a moment of the device's, and when that was.
     moment: Option<(Span, i64)>,
-}
-
-/// A launch that is measured.
-struct Launched {
-    kernel: usize,
-    /// Blocks, and work items of a block.
-    sizes: [[u32; 3]; 2],
-    span: Span,
-    /// When it was asked for.
-    asked: i64,
 }
 
 // SAFETY: handles of a driver, which may be used by any thread.
@@ -154,16 +148,17 @@ impl Values {
 /// What a device's memory is aligned to, at least.
 const ALIGNMENT: usize = 256;
 
-/// A range of the program's memory that is copied for one launch.
-struct Copy {
-    range: Range<usize>,
-    writes: bool,
-    /// The memory of the device that it lies in: bytes and address.
-    room: (usize, Address),
-    /// Where it begins there.
-    address: Address,
-    /// As it was before the kernel.
-    contents: Vec<u8>,
+/// Memory of the device: bytes and address.
+type Room = (usize, Address);
+
+/// What the ranks of a machine may keep for copies that others keep: a part of its memory.
+fn most_kept() -> usize {
+    const PART: usize = 16;
+    // SAFETY: asks for two numbers.
+    let [pages, page] = [libc::_SC_PHYS_PAGES, libc::_SC_PAGESIZE]
+        .map(|one| usize::try_from(unsafe { libc::sysconf(one) }).unwrap_or(0));
+    let ranks = launcher::ranks_of_node(own_environment).unwrap_or(1).max(1);
+    pages * page / PART / ranks as usize
 }
 
 /// Where an address of the program's leads to.
@@ -190,6 +185,7 @@ impl Offload {
             copies: Cost::default(),
             spare: Vec::new(),
             kept: Vec::new(),
+            most_kept: most_kept(),
             measures,
             spans: Vec::new(),
             spare_spans: Vec::new(),
@@ -256,7 +252,9 @@ impl Offload {
             return Ok(number);
         }
         let doing = words(kernel.name, kernel.place);
-        let image = self.image(kernel)?;
+        let image = self
+            .image(kernel)
+            .map_err(|why| format!("{doing}: {why}"))?;
         let version = self.device.version;
         if let Some(needed) = (self.device.driver.kind.needed)(code(image))
             && needed > version
@@ -322,8 +320,8 @@ impl Offload {
         Ok(self.kernels.len() - 1)
     }
 
-    /// The code for this device: of the newest generation that it has.
-    fn image<'a>(&self, kernel: &Described<'a>) -> Result<&'a Image, String> {
+    /// The code for this device: of the newest generation that it has. An error is why there is none.
+    pub fn image<'a>(&self, kernel: &Described<'a>) -> Result<&'a Image, String> {
         let (kind, own) = (self.device.driver.kind, &self.device.processor);
         let of_kind = kernel.images.iter().filter(|image| image.form == kind.form);
         let fitting = of_kind
@@ -333,8 +331,7 @@ impl Offload {
         best.map(|(_, image)| image).ok_or_else(|| {
             let all: Vec<_> = of_kind.map(processor).collect();
             format!(
-                "{}: its code is for {}, and {} is {own}: compile it for that one",
-                words(kernel.name, kernel.place),
+                "its code is for {}, and {} is {own}: compile it for that one",
                 wanted(&kind.processors, &all),
                 self.device.name
             )
@@ -393,12 +390,6 @@ impl Offload {
         Ok(Some([blocks, items].map(|of| of.map(|count| count as u32))))
     }
 
-    /// Whether an address is in memory that the program manages itself.
-    pub fn is_own(&self, address: usize) -> bool {
-        let before = self.own.range(..=address as Address).next_back();
-        before.is_some_and(|(start, bytes)| address as Address <= start + *bytes as Address)
-    }
-
     fn place_of(&self, address: usize, context: Context) -> Place {
         if address == 0 || self.is_own(address) {
             return Place::Same;
@@ -426,7 +417,8 @@ impl Offload {
         loop {
             match attempt(self) {
                 Err(problem) if problem.failure == Failure::OutOfMemory => {
-                    self.spare.extend(self.kept.pop().map(Kept::into_room));
+                    let kept = (!self.kept.is_empty()).then(|| self.kept.remove(0));
+                    self.spare.extend(kept.map(Kept::into_room));
                     if let Some((_, address)) = self.spare.pop() {
                         let freed = self.device.free(address);
                         self.check(doing, freed)?;
@@ -467,55 +459,6 @@ impl Offload {
         }
     }
 
-    /// Nothing is under way any more.
-    fn all_is_done(&mut self) {
-        self.under_way.clear();
-        for one in std::mem::take(&mut self.spans) {
-            if let Ok(time) = self.device.milliseconds(one.span) {
-                self.kernels[one.kernel].cost.milliseconds += f64::from(time);
-                self.note(&one, f64::from(time));
-            }
-            self.spare_spans.push(one.span);
-        }
-        // What is far behind a moment is not known exactly.
-        self.spare_spans
-            .extend(self.moment.take().map(|(span, _)| span));
-    }
-
-    /// Puts a kernel that has run into the timeline.
-    fn note(&self, one: &Launched, milliseconds: f64) {
-        let (Some(timeline), Some((moment, when))) = (&self.device.timeline, self.moment) else {
-            return;
-        };
-        let kernel = &self.kernels[one.kernel];
-        let nanoseconds = |milliseconds: f64| (milliseconds * 1e6) as i64;
-        let behind = self.device.behind(one.span, moment).map(f64::from);
-        let start = behind.map_or(0, |behind| when + nanoseconds(behind));
-        // It cannot have begun before it was asked for.
-        let start = start.max(one.asked);
-        let event = Event::Kernel {
-            name: kernel.name.clone(),
-            place: kernel.place.clone(),
-            sizes: one.sizes,
-        };
-        let mut timeline = timeline.borrow_mut();
-        timeline.keep(event, start, start + nanoseconds(milliseconds));
-    }
-
-    /// A moment of the device's, by which is known when kernels run.
-    fn moment(&mut self, doing: &str) -> Result<(), String> {
-        if self.device.timeline.is_none() || self.moment.is_some() {
-            return Ok(());
-        }
-        let spare = self.spare_spans.pop();
-        let span = spare.map_or_else(|| self.device.span(), Ok);
-        let span = self.check(doing, span)?;
-        let began = self.device.begin(span).and_then(|()| self.device.wait());
-        self.check(doing, began)?;
-        self.moment = Some((span, timeline::now()));
-        Ok(())
-    }
-
     /// Waits until all that was launched has run.
     pub fn wait(&mut self, doing: &str) -> Result<(), String> {
         let waited = self.device.enter().and_then(|()| self.device.wait());
@@ -525,269 +468,13 @@ impl Offload {
     }
 
     /// Memory for a copy.
-    fn room(&mut self, doing: &str, bytes: usize) -> Result<(usize, Address), String> {
+    fn room(&mut self, doing: &str, bytes: usize) -> Result<Room, String> {
         let bytes = bytes.next_power_of_two();
         if let Some(at) = self.spare.iter().position(|(has, _)| *has == bytes) {
             return Ok(self.spare.swap_remove(at));
         }
         let address = self.allocate(doing, |this| this.device.allocate(bytes))?;
         Ok((bytes, address))
-    }
-
-    /// Has a kernel run. Where it changes memory that is copied, that is done when it returns; else it may still run.
-    ///
-    /// # Safety
-    /// The values are those of the kernel's parameters.
-    pub unsafe fn launch(
-        &mut self,
-        kernel: &Described,
-        blocks: [i64; 3],
-        items: [i64; 3],
-        mut values: Values,
-        context: Context,
-    ) -> Result<(), String> {
-        let doing = &words(kernel.name, kernel.place);
-        let entered = self.device.enter();
-        self.check(doing, entered)?;
-        let number = self.meet(kernel)?;
-        let Some([blocks, items]) = self.sizes(number, blocks, items)? else {
-            return Ok(());
-        };
-        // What each address leads to, once for all that lead to one object.
-        let mut objects: BTreeMap<usize, (Range<usize>, bool)> = BTreeMap::new();
-        let mut ranges = Vec::new();
-        let mut at_place = Vec::new();
-        for (at, parameter) in kernel.parameters.iter().enumerate() {
-            if parameter.kind & parameter::OF_LIBRARY != 0 {
-                self.give(doing, number, parameter.kind, at, &mut values)?;
-                continue;
-            }
-            if parameter.kind & parameter::ADDRESS == 0 {
-                continue;
-            }
-            let writes = parameter.kind & parameter::WRITTEN != 0;
-            let address = values.address(at);
-            match self.place_of(address, context) {
-                Place::Same => continue,
-                Place::Block(block) => {
-                    objects
-                        .entry(block.start)
-                        .or_insert((block.clone(), false))
-                        .1 |= writes;
-                    at_place.push((at, address, Some(block.start)));
-                }
-                Place::Copied(range) => {
-                    ranges.push((range, writes));
-                    at_place.push((at, address, None));
-                }
-            }
-        }
-        let mut results = Vec::new();
-        for (at, parameter) in kernel.parameters.iter().enumerate() {
-            if parameter.kind & parameter::RESULTS != 0 {
-                let each = usize::try_from(parameter.size).unwrap_or(0);
-                let count: usize = blocks.iter().map(|count| *count as usize).product();
-                let bytes = each * count;
-                let room = self.room(doing, bytes)?;
-                results.push((values.address(at), bytes, room));
-                values.set(at, room.1);
-            }
-        }
-        let mut addresses = BTreeMap::new();
-        if let Some(mirrors) = &mut self.mirrors {
-            mirrors.begin();
-        }
-        for (start, (block, _)) in &objects {
-            let address = self.allocate(doing, |this| {
-                let mirrors = this.mirrors.as_mut().expect("blocks are of its heap");
-                mirrors.object(block, &this.device)
-            })?;
-            addresses.insert(*start, address);
-        }
-        let mut copies = Vec::new();
-        for (range, writes) in places::joined(ranges) {
-            // All in it is aligned as it is on the host.
-            let before = range.start % ALIGNMENT;
-            let room = self.room(doing, before + range.len())?;
-            let copy = Copy {
-                contents: places::snapshot(&range),
-                address: room.1 + before as Address,
-                range,
-                writes,
-                room,
-            };
-            let contents = &copy.contents;
-            // SAFETY: as many bytes.
-            let copied =
-                unsafe { (self.device).upload(copy.address, contents.as_ptr(), contents.len()) };
-            self.check(doing, copied)?;
-            self.kernels[number].cost.moved.up += contents.len() as u64;
-            copies.push(copy);
-        }
-        for (start, (_, writes)) in &objects {
-            let mirrors = self.mirrors.as_mut().expect("blocks are of its heap");
-            let moved = mirrors.before_kernel(*start, *writes, number, &self.device);
-            let moved = self.check(doing, moved)?;
-            self.moved(number, moved);
-        }
-        for (at, address, block) in at_place {
-            let (start, on_device) = match block {
-                Some(start) => (start, addresses[&start]),
-                None => {
-                    let of = |copy: &&Copy| (copy.range.start..=copy.range.end).contains(&address);
-                    let copy = copies.iter().find(of).expect("its range was copied");
-                    (copy.range.start, copy.address)
-                }
-            };
-            // Where it is in front of the block, the distance is negative.
-            values.set(
-                at,
-                on_device.wrapping_add(address.wrapping_sub(start) as u64),
-            );
-        }
-        self.run(doing, number, kernel, blocks, items, &mut values)?;
-        for (address, bytes, room) in results {
-            let to = std::ptr::with_exposed_provenance_mut(address);
-            // SAFETY: the program has room for as many bytes there.
-            let copied = unsafe { (self.device).download(to, room.1, bytes) };
-            self.check(doing, copied)?;
-            let down = bytes as u64;
-            self.moved(number, Moved { up: 0, down });
-            self.spare.push(room);
-        }
-        for copy in copies {
-            if copy.writes {
-                let old = &copy.contents;
-                let mut new = vec![0_u8; old.len()];
-                // SAFETY: as many bytes.
-                let copied =
-                    unsafe { (self.device).download(new.as_mut_ptr(), copy.address, new.len()) };
-                self.check(doing, copied)?;
-                let down = new.len() as u64;
-                self.moved(number, Moved { up: 0, down });
-                // SAFETY: what the kernel wrote the program may write.
-                unsafe { places::write_changes(copy.range.start, old, &new) };
-            }
-            self.spare.push(copy.room);
-        }
-        Ok(())
-    }
-
-    /// What is the library's becomes a value.
-    fn give(
-        &mut self,
-        doing: &str,
-        kernel: usize,
-        kind: i64,
-        at: usize,
-        values: &mut Values,
-    ) -> Result<(), String> {
-        let address = match self.kernels[kernel].given.items {
-            Some(word) if kind & parameter::ITEMS != 0 => word,
-            _ if kind & parameter::LOCK != 0 => match self.lock {
-                Some(lock) => lock,
-                None => {
-                    let lock = self.allocate(doing, |this| given::word(&this.device))?;
-                    *self.lock.insert(lock)
-                }
-            },
-            _ => 0,
-        };
-        values.set(at, address);
-        Ok(())
-    }
-
-    /// Waits for a kernel that leaves something for the library, or prints.
-    fn ran(&mut self, doing: &str, number: usize, items: [u32; 3]) -> Result<(), String> {
-        let Given {
-            items: word,
-            prints,
-            ..
-        } = self.kernels[number].given;
-        if let Some(word) = word {
-            let mut wanted = [0_u8; given::WORD];
-            // SAFETY: as many bytes.
-            let copied = unsafe { (self.device).download(wanted.as_mut_ptr(), word, given::WORD) };
-            self.check(doing, copied)?;
-            let wanted = u32::from_ne_bytes(wanted);
-            if wanted > 0 {
-                let most = items.map(|count| count.to_string()).join(" x ");
-                return Err(format!(
-                    "{doing}: a loop over work items has {wanted} iterations, and its blocks have {most} work items: use \
-                     smaller blocks, or say with @max_inner_dims how they lie"
-                ));
-            }
-        }
-        match prints {
-            true => self.wait(doing),
-            false => Ok(()),
-        }
-    }
-
-    fn run(
-        &mut self,
-        doing: &str,
-        number: usize,
-        kernel: &Described,
-        blocks: [u32; 3],
-        items: [u32; 3],
-        values: &mut Values,
-    ) -> Result<(), String> {
-        self.moment(doing)?;
-        let asked = timeline::now();
-        let span = match self.measures {
-            true => Some(
-                self.spare_spans
-                    .pop()
-                    .map_or_else(|| self.device.span(), Ok),
-            ),
-            false => None,
-        };
-        let span = span.transpose();
-        let span = self.check(doing, span)?;
-        let began = span.map_or(Ok(()), |span| self.device.begin(span));
-        self.check(doing, began)?;
-        let (function, shared) = (
-            self.kernels[number].function,
-            self.kernels[number].given.shared,
-        );
-        let parts = (self.kernels[number].given).parts(blocks, self.device.limits.blocks_of);
-        if !self.under_way.contains(&number) {
-            self.under_way.push(number);
-        }
-        for [first, blocks] in parts {
-            for (at, one) in kernel.parameters.iter().enumerate() {
-                match one.kind {
-                    parameter::FIRST_Y => values.set(at, first[1].into()),
-                    parameter::FIRST_Z => values.set(at, first[2].into()),
-                    _ => {}
-                }
-            }
-            let mut pointers = values.pointers();
-            // SAFETY: the values are those of the kernel's parameters.
-            let launched =
-                unsafe { (self.device).launch(function, blocks, items, shared, &mut pointers) };
-            self.check(doing, launched)?;
-        }
-        self.kernels[number].cost.launches += 1;
-        if self.measures && self.kernels[number].cost.needs.is_none() {
-            let needs = self.device.needs(function, items.iter().product(), shared);
-            self.kernels[number].cost.needs = needs;
-        }
-        if let Some(span) = span {
-            let ended = self.device.end(span);
-            self.check(doing, ended)?;
-            self.spans.push(Launched {
-                kernel: number,
-                sizes: [blocks, items],
-                span,
-                asked,
-            });
-            if self.spans.len() == MOST_SPANS {
-                self.wait(doing)?;
-            }
-        }
-        self.ran(doing, number, items)
     }
 
     /// What the program does where it accesses memory.
@@ -858,102 +545,5 @@ impl Offload {
         if let Some(mirrors) = &mut self.mirrors {
             mirrors.forget();
         }
-    }
-
-    /// Memory that the program manages itself.
-    pub fn own_memory(&mut self, bytes: usize) -> Result<Address, String> {
-        let doing = &format!("okl_malloc of {bytes} bytes");
-        let entered = self.device.enter();
-        self.check(doing, entered)?;
-        if let Some(mirrors) = &mut self.mirrors {
-            mirrors.begin();
-        }
-        let address = self.allocate(doing, |this| this.device.allocate(bytes))?;
-        self.own.insert(address, bytes);
-        Ok(address)
-    }
-
-    /// The program gives it back.
-    pub fn free_own_memory(&mut self, address: Address) -> Result<(), String> {
-        if self.own.remove(&address).is_none() {
-            return Err(format!(
-                "okl_free of {address:#x}, which is no memory of okl_malloc's"
-            ));
-        }
-        let freed = self.device.enter().and_then(|()| self.device.free(address));
-        self.check("okl_free", freed)
-    }
-
-    /// Copies, from and to either memory.
-    ///
-    /// # Safety
-    /// Both have so many bytes.
-    pub unsafe fn copy(&mut self, to: usize, from: usize, bytes: usize) -> Result<(), String> {
-        const DOING: &str = "okl_copy";
-        if bytes == 0 {
-            return Ok(());
-        }
-        for address in [to, from] {
-            if let Some((start, all)) = self.own.range(..=address as Address).next_back()
-                && (address as Address) < start + *all as Address
-                && bytes as Address > start + *all as Address - address as Address
-            {
-                return Err(format!(
-                    "{DOING} of {bytes} bytes reaches beyond the {all} bytes of okl_malloc at {start:#x}"
-                ));
-            }
-        }
-        let entered = self.device.enter();
-        self.check(DOING, entered)?;
-        let [to_device, from_device] = [to, from].map(|address| self.is_own(address));
-        if !from_device {
-            self.touch_all(from..from + bytes, false)?;
-        }
-        if !to_device {
-            self.touch_all(to..to + bytes, true)?;
-        }
-        let to_host = std::ptr::with_exposed_provenance_mut::<u8>(to);
-        let from_host = std::ptr::with_exposed_provenance::<u8>(from);
-        // SAFETY: the caller's promise; the host's memory is there, and not protected.
-        let copied = unsafe {
-            match (to_device, from_device) {
-                (true, true) => self.device.copy(to as Address, from as Address, bytes),
-                (true, false) => self.device.upload(to as Address, from_host, bytes),
-                (false, true) => self.device.download(to_host, from as Address, bytes),
-                (false, false) => {
-                    std::ptr::copy(from_host, to_host, bytes);
-                    Ok(())
-                }
-            }
-        };
-        self.check(DOING, copied)?;
-        let of = |is_so: bool| if is_so { bytes as u64 } else { 0 };
-        self.copies.launches += 1;
-        self.copies.add(Moved {
-            up: of(to_device && !from_device),
-            down: of(from_device && !to_device),
-        });
-        if from_device && !to_device {
-            self.all_is_done();
-        }
-        Ok(())
-    }
-
-    /// What a kernel has cost so far.
-    #[cfg(test)]
-    pub fn cost(&self, kernel: usize) -> &Cost {
-        &self.kernels[kernel].cost
-    }
-
-    /// What kernels cost, when all have run.
-    pub fn table(&mut self) -> String {
-        let _ = self.wait("the end of the program");
-        let rows = self
-            .kernels
-            .iter()
-            .map(|one| (&*one.name, &*one.place, &one.cost));
-        let copies = ("okl_copy", "", &self.copies);
-        let copies = (self.copies.launches > 0).then_some(copies);
-        costs::table(&self.device.name, rows.chain(copies).collect())
     }
 }

@@ -11,17 +11,19 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use okl_job::end::{self, Speaker};
-use okl_job::{own_environment, report, settings as job_settings};
+use okl_job::settings::{self as job_settings, Statistics};
+use okl_job::{launcher, own_environment, report};
 
 use crate::arena::{self, Arena};
 use crate::arrays;
+use crate::costs;
 use crate::described::Described;
 use crate::device::{Device, Driver, Problem};
 use crate::job;
 use crate::offload::{Offload, words};
 use crate::settings::{self, Asked, FOUND, KINDS};
 use crate::table::{Failure, Kind};
-use crate::timeline::Timeline;
+use crate::timeline::{self, Timeline};
 
 /// What runs kernels.
 pub enum State {
@@ -43,8 +45,8 @@ static HOLDER: AtomicI32 = AtomicI32::new(0);
 /// Whether there is, or was, a device: otherwise no memory is watched.
 static HAS_DEVICE: AtomicBool = AtomicBool::new(false);
 
-/// Whether the user wants to know what kernels cost.
-static MEASURES: AtomicBool = AtomicBool::new(false);
+/// Where the user wants to be told what kernels cost, if he does.
+static STATISTICS: OnceLock<Statistics> = OnceLock::new();
 
 static ARENA: OnceLock<Option<Arena>> = OnceLock::new();
 
@@ -271,7 +273,15 @@ pub fn runs(state: &mut State, kernel: &Described, has_processor: bool) -> Resul
         State::Device(offload) => {
             let kind = offload.device.driver.kind;
             match kernel.images.iter().any(|image| image.form == kind.form) {
-                true => Ok(true),
+                true => match offload.image(kernel) {
+                    Err(why) if has_processor && !is_asked() => {
+                        // All kernels of a program are compiled for the same devices.
+                        warn_once(&format!("the processor runs kernels: {why}"));
+                        Ok(false)
+                    }
+                    // What is wrong is said where it is launched.
+                    _ => Ok(true),
+                },
                 false if has_processor => {
                     if is_asked() {
                         warn_once(&format!(
@@ -302,9 +312,11 @@ pub fn runs(state: &mut State, kernel: &Described, has_processor: bool) -> Resul
 
 /// All that is done with a device.
 fn offload(mut device: Device) -> Offload {
-    let statistics = job_settings::statistics(own_environment);
-    let measures = statistics.unwrap_or_else(|wrong| fatal(&wrong)).is_some();
-    MEASURES.store(measures, Relaxed);
+    let statistics = wanted_statistics().unwrap_or_else(|wrong| fatal(&wrong));
+    let measures = statistics.is_some();
+    if let Some(statistics) = statistics {
+        let _ = STATISTICS.set(statistics);
+    }
     let timeline = Timeline::wanted(own_environment).unwrap_or_else(|wrong| fatal(&wrong));
     let measures = measures || timeline.is_some();
     device.timeline = timeline.map(RefCell::new);
@@ -319,6 +331,43 @@ fn offload(mut device: Device) -> Offload {
     Offload::new(device, make_arena(), measures)
 }
 
+/// `OKL_STATS`, with the file of this rank, where there are several: it can be written.
+fn wanted_statistics() -> Result<Option<Statistics>, String> {
+    let statistics = job_settings::statistics(own_environment)?;
+    let Some(Statistics::Written(path)) = statistics else {
+        return Ok(statistics);
+    };
+    let file = timeline::file_of(&path, launcher::rank(own_environment));
+    let file = std::path::absolute(&file).unwrap_or(file);
+    let created = std::fs::File::create(&file);
+    created.map_err(|error| {
+        format!(
+            "OKL_STATS={}: cannot write the file: {error}",
+            path.display()
+        )
+    })?;
+    Ok(Some(Statistics::Written(file)))
+}
+
+/// Tells what kernels cost, if that is asked for: a table goes to `print`.
+fn tell_costs(offload: &Offload, print: impl FnOnce(String)) {
+    let device = &offload.device.name;
+    match STATISTICS.get() {
+        None => {}
+        Some(Statistics::Printed) => print(costs::table(device, offload.costs())),
+        Some(Statistics::Written(path)) => {
+            let rank = launcher::rank(own_environment).unwrap_or(0);
+            let text = costs::json(device, rank, offload.costs());
+            if let Err(error) = std::fs::write(path, text) {
+                report::say(&format!(
+                    "warning: the statistics {} are not whole: {error}",
+                    path.display()
+                ));
+            }
+        }
+    }
+}
+
 /// From now on memory may be watched.
 pub fn note_device() {
     HAS_DEVICE.store(true, Relaxed);
@@ -329,9 +378,7 @@ pub fn note_device() {
 extern "C" fn at_exit() {
     with_device(|offload| {
         offload.wait("the end of the program")?;
-        if MEASURES.load(Relaxed) {
-            report::write_all(2, offload.table().as_bytes());
-        }
+        tell_costs(offload, |table| report::write_all(2, table.as_bytes()));
         offload.go_home()?;
         if let Some(timeline) = &offload.device.timeline {
             timeline.borrow().write(&offload.device.name);
@@ -345,13 +392,11 @@ extern "C" fn at_exit() {
 extern "C" fn end_on_rank(told: extern "C" fn(*const c_void, usize)) {
     with_device(|offload| {
         offload.wait("the end of the program")?;
-        if MEASURES.load(Relaxed) {
+        tell_costs(offload, |table| {
             let rank = job::of_job().map_or(-1, |job| (job.rank)());
-            let table = offload
-                .table()
-                .replacen('\n', &format!(", rank {rank}\n"), 1);
+            let table = table.replacen('\n', &format!(", rank {rank}\n"), 1);
             told(table.as_ptr().cast(), table.len());
-        }
+        });
         if let Some(timeline) = &offload.device.timeline {
             timeline.borrow().write(&offload.device.name);
         }

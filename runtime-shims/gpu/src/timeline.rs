@@ -65,7 +65,7 @@ pub fn now() -> i64 {
 }
 
 /// The file of a rank, where there are several: that of all has what they do besides.
-fn file_of(path: &Path, rank: Option<u32>) -> PathBuf {
+pub fn file_of(path: &Path, rank: Option<u32>) -> PathBuf {
     let Some(rank) = rank else {
         return path.to_owned();
     };

@@ -28,6 +28,7 @@ pub mod codes {
     pub const NO_BINARY_FOR_GPU: i32 = 209;
     pub const INVALID_PTX: i32 = 218;
     pub const UNSUPPORTED_PTX_VERSION: i32 = 222;
+    pub const FILE_NOT_FOUND: i32 = 301;
     pub const INVALID_HANDLE: i32 = 400;
     pub const NOT_FOUND: i32 = 500;
     pub const NOT_READY: i32 = 600;

@@ -333,3 +333,28 @@ fn shared_memory_that_the_launch_adds() {
         700
     );
 }
+
+#[test]
+fn modules_are_loaded_from_files_too() {
+    let device = Device::new("");
+    let name = format!("okl-ptx-machine-{}.ptx", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    std::fs::write(&path, compile(ADD)).expect("a folder for files");
+    let text = |path: &std::path::Path| {
+        let path = path.to_str().expect("a path");
+        std::ffi::CString::new(path).expect("a path")
+    };
+    // SAFETY: names, and places for results.
+    unsafe {
+        let mut module = std::ptr::null_mut();
+        assert_eq!(cuModuleLoad(&mut module, text(&path).as_ptr()), 0);
+        let mut add = std::ptr::null_mut();
+        assert_eq!(cuModuleGetFunction(&mut add, module, c"add".as_ptr()), 0);
+        std::fs::remove_file(&path).expect("it is there");
+        assert_eq!(cuModuleLoad(&mut module, text(&path).as_ptr()), 301);
+        let mut pinned = std::ptr::null_mut();
+        assert_eq!(cuMemAllocHost_v2(&mut pinned, 64), 0);
+        assert_eq!(cuMemFreeHost(pinned), 0);
+    }
+    drop(device);
+}

@@ -20,7 +20,7 @@
 #define OUTER [[clang::annotate("okl.outer")]]
 #define INNER [[clang::annotate("okl.inner")]]
 
-// CHECK-DAG: @okl.device.code = private unnamed_addr constant {{.*}}.entry okl__Z5saxpyifPKfPf_0({{.*}}\00", align 16
+// CHECK-DAG: @okl.device.code = private unnamed_addr constant {{.*}}.entry okl__Z5saxpyifPKfPf_0({{.*}}\00", section ".okl.device.sm_70", align 16
 // CHECK-DAG: @okl.device.images = private constant [1 x { i64, ptr, ptr, i64 }] [{ i64, ptr, ptr, i64 } { i64 1, ptr @[[SM:.*]], ptr @okl.device.code, i64 {{[0-9]+}} }], align 8
 // CHECK-DAG: @[[SM]] = private unnamed_addr constant [6 x i8] c"sm_70\00"
 // A value, a value, an address of what is read, one of what is read and written.

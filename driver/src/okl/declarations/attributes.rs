@@ -178,11 +178,15 @@ impl Normaliser<'_> {
         if is_template || self.tokens.word(one.next.saturating_sub(1)) != "}" {
             return;
         }
-        let mut parameters = 0;
+        let mut parameters = Vec::new();
         let mut at = open + 1;
         while at < close && (close > open + 2 || self.tokens.word(at) != "void") {
-            parameters += 1;
-            at = self.tokens.find(at, close, &[","]) + 1;
+            let next = self.tokens.find(at, close, &[","]);
+            let begin = at + if self.tokens.word(at) == "@" { 2 } else { 0 };
+            let end = self.tokens.find(begin, next, &["@", "=", "["]);
+            let name = (at..end).rev().find(|at| self.tokens.is_name(*at));
+            parameters.push(name.map_or("", |at| self.tokens.word(at)).to_owned());
+            at = next + 1;
         }
         self.kernels.push(Kernel { name, parameters });
     }

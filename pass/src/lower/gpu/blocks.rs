@@ -179,6 +179,9 @@ pub fn outline_all(
             Err(why) => return failed(Some(which), &why),
         }
     }
+    let entries = candidates.iter();
+    let entries = entries.map(|one| entry(device, &loops, one.number));
+    let entries: Vec<_> = entries.collect();
     // Of several loops of a function, the first to become another one may take some along.
     let mut stacks = Vec::new();
     for (which, (_, grid, _)) in shapes.iter().enumerate() {
@@ -275,8 +278,8 @@ pub fn outline_all(
     let mut made = Vec::new();
     for (number, ((_, grid, shape), is_plain)) in shapes.iter().zip(is_plain).enumerate() {
         let stack = &stacks[number];
-        let numbers = (candidates[number].number, candidates[number].on_ranks);
-        match outline(device, grid, shape, stack, numbers, is_plain, target) {
+        let entry = (entries[number].clone(), candidates[number].on_ranks);
+        match outline(device, grid, shape, stack, entry, is_plain, target) {
             Ok((kernel, passed)) => {
                 let shared = shared[number];
                 made.push((Kernel { shared, ..kernel }, passed));
@@ -285,6 +288,20 @@ pub fn outline_all(
         }
     }
     Ok(made)
+}
+
+/// The name of the kernel of the loop of a number. Where the user's kernel says how names begin, its loops are counted.
+fn entry(device: &Module, loops: &[&ParallelLoop<'_>], number: usize) -> String {
+    let kernel = loops[number].site.instruction().function();
+    match recognise::okl::entry_of(kernel, device) {
+        Some(name) => {
+            let before = loops[..number].iter();
+            let before = before.filter(|one| one.site.instruction().function() == kernel);
+            let before = before.count();
+            format!("{name}_{before}")
+        }
+        None => entry_name(kernel, number),
+    }
 }
 
 /// The value that an iterator has in an iteration of a number.
@@ -319,7 +336,7 @@ fn outline<'d>(
     grid: &[Counter<'d>],
     shape: &Shape<'d>,
     stack: &Stack<'d>,
-    (number, has_base): (usize, bool),
+    (entry, has_base): (String, bool),
     is_plain: bool,
     target: &GpuTarget,
 ) -> Result<(Kernel, Vec<Passed>), String> {
@@ -406,7 +423,6 @@ fn outline<'d>(
     let call = body.users().first().and_then(|user| user.as_call());
     let call = call.expect("it is called once");
 
-    let entry = entry_name(function, number);
     let is_read = |one: Instruction<'d>| {
         let known = stack.used.iter().find(|known| known.variable == one);
         known.is_some_and(|known| known.is == Is::Others)

@@ -12,6 +12,9 @@ use crate::llvm::{Call, Global, Linkage, Module, Value};
 use crate::lower::cpu::threads::Launch;
 use crate::marks::LOWERED_KERNEL;
 
+/// What the name of the section begins with that has the code for a processor.
+const CODE: &str = ".okl.device.";
+
 /// What the host knows of a kernel.
 #[derive(Default)]
 pub struct Kernel {
@@ -188,6 +191,7 @@ fn images<'m>(module: &'m Module, images: &[Image]) -> Vec<Value<'m>> {
             "code" => {
                 let code = module.add_bytes("okl.device.code", &image.code);
                 code.set_alignment(16);
+                code.set_section(&format!("{CODE}{}", image.target.processor.name));
                 *code
             }
             "size" => module.const_i64(image.code.len() as i64),

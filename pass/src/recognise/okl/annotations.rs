@@ -141,13 +141,17 @@ pub fn are_used(module: &Module) -> bool {
 /// What the names of the intrinsics begin with that say something of a variable.
 const ANNOTATES: &str = "llvm.var.annotation";
 
-/// What is said of functions, of variables outside of them and of static ones: of which, what, and where, if that is known.
-fn said_of_globals(module: &Module) -> impl Iterator<Item = (Value<'_>, String, Option<String>)> {
+/// What is said of functions, of variables outside of them and of static ones: of which, what, where, and what goes with it.
+fn global_entries(module: &Module) -> impl Iterator<Item = Vec<Value<'_>>> {
     let list = module.global("llvm.global.annotations");
     let entries = list.and_then(|list| list.initializer());
     let entries = entries.into_iter().flat_map(|list| list.operands());
-    entries.filter_map(|entry| {
-        let operands = entry.operands();
+    entries.map(Value::operands)
+}
+
+/// The same: of which, what, and where, if that is known.
+fn said_of_globals(module: &Module) -> impl Iterator<Item = (Value<'_>, String, Option<String>)> {
+    global_entries(module).filter_map(|operands| {
         let [of, what, ref rest @ ..] = operands[..] else {
             return None;
         };
@@ -174,6 +178,19 @@ pub fn kernels(module: &Module) -> Vec<(Function<'_>, String)> {
     found
 }
 
+/// What the names of a kernel's functions on devices begin with, where that is said, as for those who load them by name.
+pub fn entry_of(kernel: Function<'_>, module: &Module) -> Option<String> {
+    global_entries(module).find_map(|operands| {
+        let [of, what, _, _, values] = operands[..] else {
+            return None;
+        };
+        let is_it = of.through_alias().as_function() == Some(kernel);
+        let says = is_it && what.as_text().as_deref() == Some(ENTRY);
+        let values = values.as_global().filter(|_| says)?.initializer()?;
+        values.operands().first()?.as_text()
+    })
+}
+
 /// The variables outside of all functions, or static ones, of which something is said that only others can have: what, and
 /// where.
 pub fn globals(module: &Module) -> Vec<(Global<'_>, String, String)> {
@@ -185,6 +202,7 @@ pub fn globals(module: &Module) -> Vec<(Global<'_>, String, String)> {
 }
 
 const KERNEL: &str = "okl.kernel";
+const ENTRY: &str = "okl.entry";
 const PREFIX: &str = "okl.";
 
 /// Whether a call says something of a variable.

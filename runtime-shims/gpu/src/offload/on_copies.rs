@@ -6,9 +6,8 @@
 use std::mem;
 use std::ops::Range;
 
-use okl_abi::gpu::parameter;
-
-use super::{ALIGNMENT, Offload, Values, words};
+use super::launch::Results;
+use super::{ALIGNMENT, Offload, Room, Values, words};
 use crate::described::Described;
 use crate::device::Problem;
 use crate::mirrors::Moved;
@@ -39,24 +38,21 @@ pub struct Kept {
     range: Range<usize>,
     /// What is in it there.
     contents: Vec<u8>,
-    /// The memory that it lies in: bytes and address.
-    room: (usize, Address),
+    /// The memory that it lies in.
+    room: Room,
     /// Where it begins.
     address: Address,
 }
 
 impl Kept {
     /// The memory that it lies in, which is free then.
-    pub fn into_room(self) -> (usize, Address) {
+    pub fn into_room(self) -> Room {
         self.room
     }
 }
 
 /// So many bytes are compared at once, and go to the device where one of them is different.
 const PIECE: usize = 1024;
-
-/// What kernels leave, with where it goes.
-type Results = Vec<(usize, Vec<u8>)>;
 
 impl Offload {
     /// Has a kernel run on copies of what its addresses lead to. They come back with what it leaves, and so do its results.
@@ -74,15 +70,12 @@ impl Offload {
         }: Copies,
     ) -> Result<(Vec<Copied>, Results), String> {
         let doing = &words(kernel.name, kernel.place);
-        let entered = self.device.enter();
-        self.check(doing, entered)?;
-        let number = self.meet(kernel)?;
-        let mut results = Vec::new();
-        let Some([blocks, items]) = self.sizes(number, blocks, items)? else {
+        let (number, sizes) = self.begin(doing, kernel, [blocks, items])?;
+        let Some([blocks, items]) = sizes else {
             for copy in &mut copies {
                 copy.writes = false;
             }
-            return Ok((copies, results));
+            return Ok((copies, Vec::new()));
         };
         let mut all = Vec::new();
         for copy in &copies {
@@ -92,18 +85,7 @@ impl Offload {
             self.moved(number, Moved { up, down: 0 });
             all.push(kept);
         }
-        let mut left = Vec::new();
-        for (at, parameter) in kernel.parameters.iter().enumerate() {
-            if parameter.kind & parameter::OF_LIBRARY != 0 {
-                self.give(doing, number, parameter.kind, at, &mut values)?;
-            } else if parameter.kind & parameter::RESULTS != 0 {
-                let each = usize::try_from(parameter.size).unwrap_or(0);
-                let count: usize = blocks.iter().map(|count| *count as usize).product();
-                let room = self.room(doing, each * count)?;
-                left.push((values.address(at), each * count, room));
-                values.set(at, room.1);
-            }
-        }
+        let left = self.give_all(doing, number, kernel, blocks, &mut values)?;
         for (at, object) in objects {
             let which = copies.iter().position(|copy| copy.range.contains(&object));
             let which = which.expect("its object was copied");
@@ -112,38 +94,24 @@ impl Offload {
             values.set(at, all[which].address.wrapping_add(distance as Address));
         }
         self.run(doing, number, kernel, blocks, items, &mut values)?;
-        for (address, bytes, room) in left {
-            let mut contents = vec![0_u8; bytes];
-            // SAFETY: as many bytes.
-            let copied = unsafe { (self.device).download(contents.as_mut_ptr(), room.1, bytes) };
-            self.check(doing, copied)?;
-            let down = bytes as u64;
-            self.moved(number, Moved { up: 0, down });
-            results.push((address, contents));
-            self.spare.push(room);
-        }
+        let results = self.results(doing, number, left)?;
         for (copy, mut kept) in copies.iter_mut().zip(all) {
             if copy.writes {
-                copy.after = vec![0_u8; copy.contents.len()];
-                let (to, bytes) = (copy.after.as_mut_ptr(), copy.after.len());
-                // SAFETY: as many bytes.
-                let copied = unsafe { (self.device).download(to, kept.address, bytes) };
-                self.check(doing, copied)?;
-                let down = bytes as u64;
-                self.moved(number, Moved { up: 0, down });
+                copy.after = self.fetch(doing, number, kept.address, copy.contents.len())?;
                 kept.contents.clone_from(&copy.after);
             } else {
                 kept.contents.clone_from(&copy.contents);
             }
             self.kept.push(kept);
         }
+        self.give_up_kept();
         Ok((copies, results))
     }
 
     /// The device's copy of a range; one of which nothing is known where there is none.
     fn take_kept(&mut self, doing: &str, range: &Range<usize>) -> Result<Kept, String> {
         if let Some(at) = self.kept.iter().position(|kept| kept.range == *range) {
-            return Ok(self.kept.swap_remove(at));
+            return Ok(self.kept.remove(at));
         }
         // The program uses that memory otherwise now.
         let overlaps = |kept: &Kept| kept.range.start < range.end && range.start < kept.range.end;
@@ -160,6 +128,22 @@ impl Offload {
             address: room.1 + before as Address,
             room,
         })
+    }
+
+    /// Has it keep at most so many bytes.
+    #[cfg(test)]
+    pub fn keep_at_most(&mut self, bytes: usize) {
+        self.most_kept = bytes;
+    }
+
+    /// No more is kept than there is room for: what was used last stays.
+    fn give_up_kept(&mut self) {
+        let mut bytes: usize = self.kept.iter().map(|kept| kept.contents.len()).sum();
+        while bytes > self.most_kept && self.kept.len() > 1 {
+            let kept = self.kept.remove(0);
+            bytes -= kept.contents.len();
+            self.spare.push(kept.into_room());
+        }
     }
 
     /// Brings what is different to the device; how many bytes.

@@ -96,3 +96,27 @@ fn memory_that_is_used_otherwise_is_brought_again() {
     let (_, moved) = launch(&mut offload, &twice, copies(), [FROM.start, TO.start], 10);
     assert_eq!(moved.up, 8000);
 }
+
+#[test]
+fn what_was_used_last_is_kept() {
+    let twice = with_twice();
+    let mut offload = offload(arena());
+    offload.keep_at_most(16_000);
+    let own = numbers(1000);
+    const OTHER: usize = 0x3_0000;
+    let mut run = |from: usize, to: &[f64]| {
+        let copies = [copied(from, &own, false), copied(TO.start, to, true)];
+        launch(&mut offload, &twice, copies, [from, TO.start], 1000)
+    };
+    let (left, moved) = run(FROM.start, &[0.0; 1000]);
+    assert_eq!(moved.up, 16_000);
+    let (left, moved) = run(FROM.start, &left);
+    assert_eq!(moved.up, 0);
+    // The first range goes where there is another one.
+    let (left, moved) = run(OTHER, &left);
+    assert_eq!(moved.up, 8000);
+    let (left, moved) = run(OTHER, &left);
+    assert_eq!(moved.up, 0);
+    let (left, moved) = run(FROM.start, &left);
+    assert_eq!((left[999], moved.up), (1998.0, 8000));
+}

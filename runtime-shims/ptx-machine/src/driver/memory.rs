@@ -59,6 +59,12 @@ driver_functions! {
         })
     }
 
+    /// The same, as programs without wishes ask for it.
+    fn cuMemAllocHost_v2(pointer: *mut *mut c_void, bytes: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { cuMemHostAlloc(pointer, bytes, 0) }
+    }
+
     /// Gives it back.
     fn cuMemFreeHost(pointer: *mut c_void) {
         with_machine(|machine| {

@@ -22,6 +22,26 @@ driver_functions! {
         })
     }
 
+    /// Loads PTX from a file.
+    fn cuModuleLoad(module: *mut *mut c_void, file: *const c_char) {
+        with_machine(|machine| {
+            machine.check()?;
+            // SAFETY: the caller's promise.
+            let file = unsafe { text(file) }?;
+            let image = std::fs::read_to_string(file);
+            let image = image.map_err(|error| match error.kind() {
+                std::io::ErrorKind::NotFound => codes::FILE_NOT_FOUND,
+                _ => 200,
+            })?;
+            let (number, log) = load(machine, Ok(&image))?;
+            if let Some(log) = log {
+                eprintln!("okl-ptx-machine: {file}: {log}");
+            }
+            // SAFETY: the caller's promise.
+            number.and_then(|number| unsafe { give(module, handle(number)) })
+        })
+    }
+
     /// Loads PTX, and says in buffers of the caller's what is wrong with it.
     fn cuModuleLoadDataEx(
         module: *mut *mut c_void,

@@ -50,7 +50,7 @@ pub fn attribute(attribute: c_int, settings: &Settings) -> Option<c_int> {
 }
 
 /// The name of an error and what it means.
-const ERRORS: [(Code, &CStr, &CStr); 22] = [
+const ERRORS: [(Code, &CStr, &CStr); 23] = [
     (0, c"CUDA_SUCCESS", c"no error"),
     (1, c"CUDA_ERROR_INVALID_VALUE", c"invalid argument"),
     (2, c"CUDA_ERROR_OUT_OF_MEMORY", c"out of memory"),
@@ -86,6 +86,7 @@ const ERRORS: [(Code, &CStr, &CStr); 22] = [
         c"CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
         c"the provided PTX was compiled with an unsupported toolchain.",
     ),
+    (301, c"CUDA_ERROR_FILE_NOT_FOUND", c"file not found"),
     (
         400,
         c"CUDA_ERROR_INVALID_HANDLE",
