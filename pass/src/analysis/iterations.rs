@@ -30,9 +30,14 @@ use crate::llvm::{
 pub fn prepare_loops(module: &Module) {
     for function in module.functions() {
         if !function.is_declaration() {
-            prepare(module, function);
+            prepare_loops_of(module, function);
         }
     }
+}
+
+/// The same for one function.
+pub fn prepare_loops_of<'m>(module: &'m Module, function: Function<'m>) {
+    prepare(module, function);
 }
 
 /// Describes what the parts of a region's steps do, after [`prepare_loops`] and what was recognised then.

@@ -60,9 +60,9 @@ abi_structs! {
     struct DeviceLoop {
         /// A [`DeviceKernel`](crate::gpu::DeviceKernel).
         kernel: ptr,
-        /// `okl_gpu_launch_v3`: so a program with such loops is linked with it, and others are not.
+        /// `okl_gpu_launch_v4`: so a program with such loops is linked with it, and others are not.
         launch: ptr,
-        /// `okl_gpu_runs_v2`.
+        /// `okl_gpu_runs_v3`.
         runs: ptr,
         /// [`DeviceValue`] array: what is passed, in the order of the kernel's parameters; behind that, what has to hold.
         values: ptr,

@@ -12,6 +12,7 @@ mod checks;
 mod deal;
 mod host;
 mod reduce;
+mod sections;
 mod share;
 mod uniform;
 
@@ -299,6 +300,8 @@ pub fn outline(
     }
     replace_globals(device, body, &builder, &mut placeholders)?;
     check_all(device, body)?;
+    let sections = candidate.share.as_ref();
+    let sections = sections.and_then(|_| sections::find(device, body, &placeholders));
     let long = device.int(64);
     let items = builder.load(long, slot(long));
     placeholders.push((items, Passed::Items));
@@ -380,7 +383,8 @@ pub fn outline(
         which,
         target,
     )
-    .map(|(kernel, passed)| {
+    .map(|(mut kernel, passed)| {
+        kernel.sections = sections.map_or_else(Vec::new, |sections| sections.numbers(&passed));
         let does = Hosted {
             passed,
             last,

@@ -1011,8 +1011,8 @@ pub fn record<'m>(
     use okl_abi::gpu::f;
     let fields = DeviceLoop::NAMES.iter().map(|&field| match field {
         "kernel" => record,
-        "launch" => *declare(module, &f::okl_gpu_launch_v3),
-        "runs" => *declare(module, &f::okl_gpu_runs_v2),
+        "launch" => *declare(module, &f::okl_gpu_launch_v4),
+        "runs" => *declare(module, &f::okl_gpu_runs_v3),
         "values" => *values,
         "value_count" => module.const_i64(rows.len() as i64),
         "block" => module.const_i64(BLOCK),

@@ -8,7 +8,8 @@
 //!
 //! Guarantee: a loop reads of variables that each thread has for itself what the team of one has left there, and leaves
 //! nothing in them that is read behind it. All that it finds is the same whichever thread finds it out. What may wait for other
-//! threads, or counts on a number of them, is declined.
+//! threads, or counts on a number of them, is declined. On ranks rank 0 runs what stands between the loops, as serial code: it
+//! asks nothing that is another in a region of one thread.
 
 use std::collections::HashSet;
 
@@ -42,6 +43,7 @@ pub fn prepare<'m>(
     module: &'m Module,
     regions: &[Region<'m>],
     targets: &[&'static GpuTarget],
+    on_ranks: bool,
 ) -> (bool, Whys) {
     let mut whys = Whys::new();
     let asked = regions.iter().filter(|one| is_one(one));
@@ -59,11 +61,11 @@ pub fn prepare<'m>(
         let mut rehearsed = OwnModule::copy_with_lines(module);
         for body in asked {
             // In the probe nothing unwinds.
-            let tried = try_out(&probe, &body, target);
+            let tried = try_out(&probe, &body, target, on_ranks);
             let tried = tried.and_then(|()| {
-                cut(&rehearsed, &body).map(drop).inspect_err(|_| {
+                cut(&rehearsed, &body, on_ranks).map(drop).inspect_err(|_| {
                     rehearsed = OwnModule::copy_with_lines(module);
-                    cut_all(&rehearsed, &good);
+                    cut_all(&rehearsed, &good, on_ranks);
                 })
             });
             match tried {
@@ -72,14 +74,14 @@ pub fn prepare<'m>(
             }
         }
     }
-    cut_all(module, &good);
+    cut_all(module, &good, on_ranks);
     (!good.is_empty(), whys)
 }
 
 /// Cuts regions in a module, as it was possible in a copy.
-fn cut_all(module: &Module, bodies: &[String]) {
+fn cut_all(module: &Module, bodies: &[String], on_ranks: bool) {
     for body in bodies {
-        assert!(cut(module, body).is_ok(), "the copy could be cut");
+        assert!(cut(module, body, on_ranks).is_ok(), "the copy could be cut");
     }
 }
 
@@ -99,14 +101,19 @@ fn is_one(region: &Region<'_>) -> bool {
 }
 
 /// Cuts a region in a copy of its module, and makes kernels of its loops.
-fn try_out(probe: &Module, body: &str, target: &'static GpuTarget) -> Result<(), Why> {
-    let names = cut(probe, body)?;
+fn try_out(
+    probe: &Module,
+    body: &str,
+    target: &'static GpuTarget,
+    on_ranks: bool,
+) -> Result<(), Why> {
+    let names = cut(probe, body, on_ranks)?;
     let found = recognise::recognise(probe);
     let mut candidates = Vec::new();
     for name in &names {
         let mut regions = found.regions.iter();
         match regions.find(|one| one.body.name() == *name) {
-            Some(region) => candidates.push(range::Candidate::of(probe, region, false)?),
+            Some(region) => candidates.push(range::Candidate::of(probe, region, on_ranks)?),
             None => return why(None, "its copy is not what it was"),
         }
     }
@@ -118,13 +125,13 @@ fn try_out(probe: &Module, body: &str, target: &'static GpuTarget) -> Result<(),
 
 /// Puts in front of the region with this body what a team of one does. The bodies of the regions that are its loops are
 /// returned.
-fn cut(module: &Module, body: &str) -> Result<Vec<String>, Why> {
+fn cut(module: &Module, body: &str, on_ranks: bool) -> Result<Vec<String>, Why> {
     let found = recognise::recognise(module);
     let mut regions = found.regions.iter().filter(|one| one.body.name() == body);
     let (Some(region), None) = (regions.next(), regions.next()) else {
         return why(None, "several constructs have one body");
     };
-    check(module, region)?;
+    check(module, region, on_ranks)?;
     let team = region.body.copy();
     team.remove_unreachable_blocks();
     bring_in(team)?;
@@ -143,7 +150,7 @@ fn cut(module: &Module, body: &str) -> Result<Vec<String>, Why> {
     let Some(first) = names.first() else {
         return why(None, "its threads share no loop");
     };
-    put_in_front(module, region, team, first)?;
+    put_in_front(module, region, team, first, on_ranks)?;
     range::mark(module, region.body);
     Ok(names)
 }
@@ -208,7 +215,7 @@ fn begin_anew<'m>(module: &'m Module, team: Function<'m>) {
 }
 
 /// Checks that the team of a region may have one thread.
-fn check<'m>(module: &'m Module, region: &Region<'m>) -> Result<(), Why> {
+fn check<'m>(module: &'m Module, region: &Region<'m>, on_ranks: bool) -> Result<(), Why> {
     if region.site.instruction().opcode() != Opcode::LLVMCall {
         return why(None, "an exception may leave it");
     }
@@ -226,6 +233,17 @@ fn check<'m>(module: &'m Module, region: &Region<'m>) -> Result<(), Why> {
             return why(Some(waits.at), "it waits for other threads");
         }
     }
+    let asks = |one: &Instruction<'m>| {
+        one.as_call()
+            .is_some_and(|call| tells_of_team(&call.callee_name()))
+    };
+    let mut code = reached.iter().flat_map(|one| one.instructions());
+    if let Some(at) = code.find(asks).filter(|_| on_ranks) {
+        return why(
+            Some(at),
+            "it may find out, or change, in which region it is",
+        );
+    }
     let block = region.site.instruction().block();
     let code = block.instructions().into_iter();
     let mut calls = code.filter_map(|one| one.as_call());
@@ -241,6 +259,20 @@ fn check<'m>(module: &'m Module, region: &Region<'m>) -> Result<(), Why> {
         }
     }
     Ok(())
+}
+
+/// Whether one of OpenMP's functions may give something else in serial code than in a region of one thread, or changes what
+/// ends with the region.
+fn tells_of_team(name: &str) -> bool {
+    const SAME: [&str; 6] = [
+        "omp_get_thread_num",
+        "omp_get_num_threads",
+        "omp_get_num_procs",
+        "omp_in_parallel",
+        "omp_get_wtime",
+        "omp_get_wtick",
+    ];
+    name.starts_with("omp_") && !name.ends_with("_lock") && !SAME.contains(&name)
 }
 
 /// A loop with all that belongs to it: from its first instruction to the one behind it.
@@ -867,6 +899,7 @@ fn put_in_front<'m>(
     region: &Region<'m>,
     team: Function<'m>,
     first: &str,
+    on_ranks: bool,
 ) -> Result<(), Why> {
     let site = region.site;
     let at = site.instruction();
@@ -897,13 +930,18 @@ fn put_in_front<'m>(
     );
     let begins = declare_openmp(module, &f::okl_mpi_kmpc_serialized_parallel);
     let ends = declare_openmp(module, &f::okl_mpi_kmpc_end_serialized_parallel);
-    builder.call(begins, &[source, thread]);
+    // To the run time for ranks no region of several ranks is in another one: what stands between the loops is serial code.
+    if !on_ranks {
+        builder.call(begins, &[source, thread]);
+    }
     builder.store(thread, number);
     builder.store(module.const_i32(0), bound);
     let captures = region.captures.iter().map(|one| one.value);
     let passed: Vec<_> = [number, bound].into_iter().chain(captures).collect();
     let runs = builder.call(team, &passed).as_call().expect("a call");
-    builder.call(ends, &[source, thread]);
+    if !on_ranks {
+        builder.call(ends, &[source, thread]);
+    }
     builder.go(behind);
     if !runs.inline() {
         return why(None, "LLVM cannot make a part of its function of it");
@@ -944,7 +982,7 @@ pub fn finish<'m>(module: &'m Module, kernels: &[(String, Global<'m>)], has_cpu:
                 Some((_, record)) => {
                     let builder = Builder::before(module, at);
                     let may = module.const_i32(i32::from(has_cpu));
-                    let asks = declare(module, &okl_abi::gpu::f::okl_gpu_runs_v2);
+                    let asks = declare(module, &okl_abi::gpu::f::okl_gpu_runs_v3);
                     builder.call(asks, &[**record, may])
                 }
                 None => module.const_i32(0),
