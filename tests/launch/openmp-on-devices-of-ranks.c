@@ -121,8 +121,39 @@ static void ends(void) {
   free(matrix);
 }
 
+// Regions of several loops in turns of a loop, with code for one thread between them, and numbers that all of them combine.
+static void several(void) {
+  double *a = malloc(N * sizeof *a), *b = malloc(N * sizeof *b), sum = 0, scale = 1;
+  int turns = 0;
+#pragma omp parallel
+  {
+#pragma omp for
+    for (int i = 0; i < N; i++) {
+      a[i] = i % 9;
+      b[i] = 0;
+    }
+    for (int turn = 0; turn < 6; turn++) {
+#pragma omp for
+      for (int i = 1; i < N - 1; i++) b[i] = scale * (a[i - 1] + a[i + 1]) / 2;
+#pragma omp single
+      {
+        scale = 1 - scale / 8;
+        turns++;
+      }
+#pragma omp for schedule(static, 16)
+      for (int i = 1; i < N - 1; i++) a[i] = b[i] + turn;
+    }
+#pragma omp for reduction(+ : sum)
+    for (int i = 0; i < N; i++) sum += (long)(4 * a[i]);
+  }
+  printf("several: %.17g %.17g %d\n", sum, scale, turns);
+  free(a);
+  free(b);
+}
+
 int main(void) {
   jacobi();
+  several();
   gather();
   small();
   ends();

@@ -122,8 +122,8 @@ pub mod does {
 /// number of rows, and for each of these bytes from one element to the next, and how many.
 ///
 /// Each of the latter is a sum: its length, and for each product what it is multiplied with, a number of factors, and these:
-/// the position of a parameter that is a number, [`ITERATION`](section::ITERATION), or [`ONE_OF`](section::ONE_OF), behind
-/// which stand a number of sums, any of which it is. What the program computes in 32 bits and what stands here differ by
+/// the position of a parameter that is a number, [`ITERATION`](section::ITERATION), [`ONE_OF`](section::ONE_OF), behind
+/// which stand a number of sums, any of which it is, or [`TURN`](section::TURN), behind which one stands. What the program computes in 32 bits and what stands here differ by
 /// multiples of 2^32. Of an object that has sections nothing else is accessed.
 pub mod section {
     /// Anything of the object may be accessed.
@@ -132,6 +132,8 @@ pub mod section {
     pub const ITERATION: i64 = -1;
     /// Any of some sums.
     pub const ONE_OF: i64 = -2;
+    /// Any number from 0 to a sum, which is how often a loop goes back, if it runs.
+    pub const TURN: i64 = -3;
 }
 
 #[cfg(test)]

@@ -54,6 +54,7 @@ pub fn all(kernel: &Described, values: &Values) -> Vec<Accessed> {
     let mut said = Said {
         numbers: kernel.sections,
         number: &number,
+        is_known: true,
     };
     let (Some(from), Some(to)) = (said.value(), said.value()) else {
         return all;
@@ -72,6 +73,8 @@ pub fn all(kernel: &Described, values: &Values) -> Vec<Accessed> {
 struct Said<'a> {
     numbers: &'a [i64],
     number: &'a dyn Fn(i64) -> Option<i128>,
+    /// Whether what has been read means what it says.
+    is_known: bool,
 }
 
 impl Said<'_> {
@@ -99,13 +102,12 @@ impl Said<'_> {
                 bytes,
             });
         }
-        let offset = self.sum(iterations)?;
-        let [mut low, mut high] = offset;
-        let mut is_known = true;
+        self.is_known = true;
+        let [mut low, mut high] = self.sum(iterations)?;
         for _ in 0..self.next()? {
             let [stride, count] = [self.sum(iterations)?, self.sum(iterations)?];
             // A number that has wrapped around is negative here, or so large.
-            is_known &= count[0] >= 0 && count[1] < WRAPS / 2;
+            self.is_known &= count[0] >= 0 && count[1] < WRAPS / 2;
             let times = count[1].max(1) - 1;
             low += (times.checked_mul(stride[0])?).min(0);
             high += (times.checked_mul(stride[1])?).max(0);
@@ -114,7 +116,7 @@ impl Said<'_> {
         Some(Accessed {
             parameter,
             writes,
-            bytes: is_known.then_some(bytes),
+            bytes: self.is_known.then_some(bytes),
         })
     }
 
@@ -125,10 +127,16 @@ impl Said<'_> {
             // Between its values at both ends.
             0 | 1 => {
                 let mut last = Said { ..again };
-                let [first, last] = [again.sum_of([from; 2])?, last.sum_of([to; 2])?];
+                let ends = [again.sum_of([from; 2])?, last.sum_of([to; 2])?];
+                self.is_known &= again.is_known && last.is_known;
+                let [first, last] = ends;
                 Some([first[0].min(last[0]), first[1].max(last[1])])
             }
-            _ => again.sum_of([from, to]),
+            _ => {
+                let all = again.sum_of([from, to]);
+                self.is_known &= again.is_known;
+                all
+            }
         }
     }
 
@@ -148,6 +156,12 @@ impl Said<'_> {
                             any = Some([least.min(low), largest.max(high)]);
                         }
                         any?
+                    }
+                    section::TURN => {
+                        let [low, high] = self.sum_of(iterations)?;
+                        // A number that has wrapped around is negative here, or so large.
+                        self.is_known &= low >= 0 && high < WRAPS / 2;
+                        [0, high.max(0)]
                     }
                     at => [(self.number)(at)?; 2],
                 };
@@ -175,6 +189,7 @@ impl Said<'_> {
                             degree += 2 * self.degree()?;
                         }
                     }
+                    section::TURN => degree += 2 * self.degree()?,
                     _ => {}
                 }
             }
@@ -202,6 +217,7 @@ mod tests {
         let mut said = Said {
             numbers,
             number: &number,
+            is_known: true,
         };
         let [from, to] = [said.value()?, said.value()?];
         said.section([from, to])
@@ -321,6 +337,32 @@ mod tests {
             0,
         ];
         let one = read(&square, &[-3, 2, 0, 0]).unwrap();
+        let turns = |last| {
+            let numbers = [
+                0,
+                1,
+                3,
+                0,
+                8,
+                2,
+                80,
+                1,
+                section::ITERATION,
+                8,
+                1,
+                section::TURN,
+                1,
+                1,
+                1,
+                2,
+                0,
+            ];
+            read(&numbers, &[5, 6, last, 0]).unwrap().bytes
+        };
+        assert_eq!(
+            (turns(9), turns(0), turns(-1)),
+            (Some(400..560), Some(400..488), None)
+        );
         assert_eq!(one.bytes, Some(-6..10));
         assert_eq!(
             read(&[0, 1, 3, 0, section::ANYWHERE], &[0, 1])

@@ -19,7 +19,7 @@ use super::compile;
 use super::range::{self, Why, why};
 use super::target::GpuTarget;
 use crate::analysis::call_graph::{CallGraph, reached};
-use crate::analysis::runtime::{self, effects};
+use crate::analysis::runtime::{self, ASKS, effects};
 use crate::analysis::variables::{self, Does, is_harmless};
 use crate::analysis::waiting;
 use crate::ir::{Part, Region, Step, Team};
@@ -29,10 +29,6 @@ use crate::llvm::{
 };
 use crate::lower::runtime_call::{declare, declare_openmp};
 use crate::recognise;
-
-/// What the name of a function begins with that asks whether a kernel runs on a device; what the region that becomes the
-/// kernel is called comes behind it. Until it is known no kernel does.
-const ASKS: &str = "okl.runs.";
 
 /// Why regions are none of these, by the names of their bodies.
 pub type Whys = Vec<(String, Why)>;

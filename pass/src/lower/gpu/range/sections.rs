@@ -6,12 +6,13 @@
 //! and the run time takes an array whole where that could matter ([`okl_abi::gpu::section`]). Numbers of which one is the
 //! least or the largest are any of these here, as a number that has wrapped around compares otherwise.
 
+use okl_abi::Effects;
 use okl_abi::gpu::section;
 
-use super::Passed;
 use super::uniform::Evaluated;
+use super::{Passed, calls};
 use crate::analysis::iterations;
-use crate::analysis::runtime;
+use crate::analysis::runtime::{self, effects};
 use crate::analysis::variables::is_harmless;
 use crate::ir::{Base, Body, Description, Mode, Number, Object, Part, Place, Region, Unknown};
 use crate::llvm::{Code, Function, Instruction, Linkage, Module, Opcode, OwnModule, Value};
@@ -45,6 +46,8 @@ enum Factor {
     Value(Evaluated),
     /// Any of these.
     One(Vec<Sum>),
+    /// Any number from 0 to this one.
+    Turn(Sum),
 }
 
 /// Those of the kernel of a region of a copy of its module. In front of all its code the region's body loads these values,
@@ -79,10 +82,18 @@ pub(super) fn find<'d>(
     };
     let values: Option<Vec<_>> = values.iter().map(|(_, passed)| is_value(passed)).collect();
     let values = Values(values?);
+    // What is combined is no part of the kernel's loop.
+    for call in calls(body) {
+        if effects(call).has(Effects::REDUCES) {
+            let zero = call.instruction().ty().zero();
+            call.instruction().replace_all_uses_with(zero);
+            call.instruction().erase();
+        }
+    }
     iterations::prepare_loops_of(&copy, body);
     let mut found = recognise::recognise(&copy).regions;
     let region = found.iter_mut().find(|one| one.body == body)?;
-    iterations::describe(&copy, region);
+    iterations::describe_hulls(&copy, region);
     let code = Code::open(body);
     if (0..code.loops().len()).any(|one| code.exiting(one).len() != 1) {
         return None;
@@ -202,6 +213,7 @@ impl Values {
                 let all = all.iter().map(|one| self.number(one));
                 all.collect::<Option<_>>().map(Factor::One)
             }
+            Unknown::Turn(last) => self.number(last).map(Factor::Turn),
             Unknown::First | Unknown::Parameter(_) => None,
         }
     }
@@ -254,6 +266,10 @@ fn push(numbers: &mut Vec<i64>, sum: &Sum, passed: &[Passed]) -> Option<()> {
             match factor {
                 Factor::Iteration => numbers.push(section::ITERATION),
                 Factor::Value(value) => numbers.push(position(value, passed)? as i64),
+                Factor::Turn(last) => {
+                    numbers.push(section::TURN);
+                    push(numbers, last, passed)?;
+                }
                 Factor::One(all) => {
                     numbers.extend([section::ONE_OF, all.len() as i64]);
                     for sum in all {
