@@ -9,7 +9,13 @@
 // RUN: FileCheck --check-prefix=TWO %s < %t.table.2
 // RUN: FileCheck --check-prefix=FOUR %s < %t.table.4
 //
-// Two arrays of 80,000 bytes each, fifty sweeps.
+// Two arrays of 80,000 bytes each, fifty sweeps: whole arrays would be 8 megabytes each way.
+// TWO: heat 50 {{[0-9.]+}} 0.1{{[0-9]+}} 1.960
+// TWO: heat 50 {{[0-9.]+}} 0.1{{[0-9]+}} 1.960
+// FOUR: heat 50 {{[0-9.]+}} {{0.09|0.1|0.20}}{{[0-9]*}} 1.000
+// FOUR: heat 50 {{[0-9.]+}} {{0.09|0.1|0.20}}{{[0-9]*}} 1.000
+// FOUR: heat 50 {{[0-9.]+}} {{0.09|0.1|0.20}}{{[0-9]*}} 0.960
+// FOUR: heat 50 {{[0-9.]+}} {{0.09|0.1|0.20}}{{[0-9]*}} 0.960
 #include <stdio.h>
 #include <stdlib.h>
 
