@@ -30,7 +30,7 @@ void gathered(int n, const int *map, double *x, double *y) {
 }
 
 // A loop that is left early.
-// CHECK-NOT: @okl.device.sections.
+// CHECK-NOT: @okl.device.sections.{{[0-9]+}} =
 void searched(int n, const int *all, int *places) {
 #pragma omp parallel for
   for (int i = 0; i < n; i++)
