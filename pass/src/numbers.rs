@@ -42,6 +42,13 @@ impl<A: Clone + PartialEq> Polynomial<A> {
         }
     }
 
+    /// Its products: unknowns, and the number that they are multiplied with.
+    pub fn terms(&self) -> impl Iterator<Item = (&[A], i64)> {
+        self.terms
+            .iter()
+            .map(|(factors, times)| (&factors[..], *times))
+    }
+
     /// The sum; `None` where a number in it is too large, or there are too many.
     pub fn plus(&self, other: &Self) -> Option<Self> {
         let mut sum = self.clone();

@@ -146,8 +146,8 @@ impl<'m> Lowering<'m> {
         let plans = Plans::of(options, &found);
         let devices: Vec<_> = plans.regions.devices().collect();
         let shares = plans.regions.distribute && may_distribute;
-        let (cut, whys) = match found.mistakes.is_empty() && !shares {
-            true => gpu::prepare(module, &found.regions, &devices),
+        let (cut, whys) = match found.mistakes.is_empty() {
+            true => gpu::prepare(module, &found.regions, &devices, shares),
             false => (false, gpu::Whys::new()),
         };
         if cut {

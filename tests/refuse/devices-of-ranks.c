@@ -14,7 +14,7 @@ void counted(void) {
 #pragma omp atomic
     counts[i % 16]++;
 }
-// CHECK-DAG: {{.*}}:[[# @LINE + 2]]:{{.*}}: warning: this cannot run on a device, so threads run it: its threads share no loop, or several
+// Devices run loops with what stands between them, which is serial code then, but not what finds that out.
 void several(void) {
 #pragma omp parallel
   {
@@ -22,6 +22,19 @@ void several(void) {
     for (int i = 0; i < n; i++) a[i] = i;
 #pragma omp for
     for (int i = 0; i < n; i++) a[i] += i;
+  }
+}
+// CHECK-DAG: {{.*}}:[[# @LINE + 6]]:{{.*}}: warning: this cannot run on a device, so threads run it: it may find out, or change, in which region it is
+int omp_get_level(void);
+void levels(void) {
+#pragma omp parallel
+  {
+#pragma omp single
+    sum = omp_get_level();
+#pragma omp for
+    for (int i = 0; i < n; i++) a[i] = i;
+#pragma omp for
+    for (int i = 0; i < n; i++) a[i] += sum;
   }
 }
 // CHECK-DAG: {{.*}}:[[# @LINE + 4]]:{{.*}}: warning: this cannot run on a device, so threads run it: its threads come to the loop several times

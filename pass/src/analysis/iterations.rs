@@ -30,13 +30,27 @@ use crate::llvm::{
 pub fn prepare_loops(module: &Module) {
     for function in module.functions() {
         if !function.is_declaration() {
-            prepare(module, function);
+            prepare_loops_of(module, function);
         }
     }
 }
 
+/// The same for one function.
+pub fn prepare_loops_of<'m>(module: &'m Module, function: Function<'m>) {
+    prepare(module, function);
+}
+
 /// Describes what the parts of a region's steps do, after [`prepare_loops`] and what was recognised then.
 pub fn describe<'m>(module: &'m Module, region: &mut Region<'m>) {
+    describe_so(module, region, false);
+}
+
+/// The same, but that elements lie anywhere between places: see [`Turn::is_hull`].
+pub fn describe_hulls<'m>(module: &'m Module, region: &mut Region<'m>) {
+    describe_so(module, region, true);
+}
+
+fn describe_so<'m>(module: &'m Module, region: &mut Region<'m>, is_hull: bool) {
     let body = region.body;
     let parts = region.steps.iter().flat_map(|step| &step.parts);
     let spans = parts.filter_map(Part::code).flat_map(|code| &code.spans);
@@ -50,6 +64,7 @@ pub fn describe<'m>(module: &'m Module, region: &mut Region<'m>) {
                 nests: Nests::prepared(module, function),
                 places: Places::of(module, function, function == body),
                 is_body: function == body,
+                is_hull,
                 followed: Rc::clone(&followed),
             });
         }
@@ -90,6 +105,7 @@ fn of_code<'m>(
                 first: None,
                 is_body: here.is_body,
                 writers: &writers,
+                is_hull: here.is_hull,
             };
             let always = here.nests.always_runs(span.block, None);
             here.add_accesses(span, turn, always, &mut found);
@@ -109,6 +125,7 @@ struct Known<'m> {
     nests: Nests<'m>,
     places: Places<'m>,
     is_body: bool,
+    is_hull: bool,
     /// Functions that parts of the region are in: each says for itself what it does.
     followed: Rc<HashSet<Function<'m>>>,
 }
@@ -165,6 +182,7 @@ impl<'m> Known<'m> {
                 first,
                 is_body: self.is_body,
                 writers: &writers,
+                is_hull: self.is_hull,
             };
             self.add_accesses(span, turn, always, &mut found);
         }

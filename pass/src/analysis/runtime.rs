@@ -18,8 +18,14 @@ thread_local! {
     static KNOWN: RefCell<HashMap<String, Option<&'static RuntimeFn>>> = RefCell::default();
 }
 
+/// What the name of a function begins with that asks whether a kernel runs on a device, as long as it is not known which one.
+pub const ASKS: &str = "okl.runs.";
+
 /// The runtime function of that name, or the one that replaces it.
 pub fn function_of(name: &str) -> Option<&'static RuntimeFn> {
+    if name.starts_with(ASKS) {
+        return Some(&okl_abi::gpu::f::okl_gpu_runs_v3);
+    }
     if !BEGINNINGS.iter().any(|one| name.starts_with(one)) {
         return None;
     }

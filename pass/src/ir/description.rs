@@ -187,6 +187,8 @@ pub enum Unknown<'m> {
     Least(Vec<Number<'m>>),
     /// The largest of these.
     Largest(Vec<Number<'m>>),
+    /// Any number from 0 to this one: the turn of a loop inside, which is no further one.
+    Turn(Box<Number<'m>>),
 }
 
 /// Values of the threads that are combined.
@@ -352,6 +354,7 @@ pub fn depends_on(number: &Number<'_>, is_it: &dyn Fn(&Unknown<'_>) -> bool) -> 
                 Unknown::Least(all) | Unknown::Largest(all) => {
                     all.iter().any(|one| depends_on(one, is_it))
                 }
+                Unknown::Turn(last) => depends_on(last, is_it),
             }
     })
 }
@@ -525,6 +528,7 @@ impl fmt::Display for Unknown<'_> {
             Unknown::Loaded(from) => write!(f, "[{from}]"),
             Unknown::Least(all) => list(f, "min", all),
             Unknown::Largest(all) => list(f, "max", all),
+            Unknown::Turn(last) => write!(f, "turn to {last}"),
         }
     }
 }

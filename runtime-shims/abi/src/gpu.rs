@@ -12,10 +12,10 @@ macro_rules! for_each_gpu_fn {
             /// points to as many addresses of values as the `DeviceKernel` has parameters. 1 where it ran there; 0 where it
             /// is to run on the processor, which `OKL_BACKEND` or a missing device says, and only where `has_processor` is
             /// not 0.
-            fn okl_gpu_launch_v3(kernel: ptr, blocks: ptr, items: ptr, arguments: ptr, has_processor: i32) -> i32: [UNPLAIN, APART];
+            fn okl_gpu_launch_v4(kernel: ptr, blocks: ptr, items: ptr, arguments: ptr, has_processor: i32) -> i32: [UNPLAIN, APART];
 
             /// Whether a kernel, a `DeviceKernel`, runs on the device: 1; 0 where the processor is to run what it does, as above.
-            fn okl_gpu_runs_v2(kernel: ptr, has_processor: i32) -> i32: [UNPLAIN, APART];
+            fn okl_gpu_runs_v3(kernel: ptr, has_processor: i32) -> i32: [UNPLAIN, APART];
         }
     };
 }
@@ -45,6 +45,10 @@ abi_structs! {
         shared: i64,
         /// Bits of [`does`].
         does: i64,
+        /// `i64` array: which bytes it accesses, see [`section`].
+        sections: ptr,
+        /// Length of `sections`; 0 where that is not known.
+        section_count: i64,
         /// The library's: 0 until it has met the kernel.
         state: i64,
     }
@@ -122,6 +126,28 @@ pub mod does {
     pub const PRINTS: i64 = 1;
 }
 
+/// Which bytes a kernel accesses that runs the iterations of a loop from one to another one: numbers, one behind the other.
+///
+/// In front stand the positions of the parameters that are the first iteration and the last one. Then follows for each section
+/// the position of the parameter whose object it is in, whether it is written (1) or read (0), bytes of an element or
+/// [`ANYWHERE`](section::ANYWHERE), behind which stands no more; else the place of the first element, in bytes from where the parameter leads to, a
+/// number of rows, and for each of these bytes from one element to the next, and how many.
+///
+/// Each of the latter is a sum: its length, and for each product what it is multiplied with, a number of factors, and these:
+/// the position of a parameter that is a number, [`ITERATION`](section::ITERATION), [`ONE_OF`](section::ONE_OF), behind
+/// which stand a number of sums, any of which it is, or [`TURN`](section::TURN), behind which one stands. What the program computes in 32 bits and what stands here differ by
+/// multiples of 2^32. Of an object that has sections nothing else is accessed.
+pub mod section {
+    /// Anything of the object may be accessed.
+    pub const ANYWHERE: i64 = 0;
+    /// The number of the iteration.
+    pub const ITERATION: i64 = -1;
+    /// Any of some sums.
+    pub const ONE_OF: i64 = -2;
+    /// Any number from 0 to a sum, which is how often a loop goes back, if it runs.
+    pub const TURN: i64 = -3;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,6 +155,6 @@ mod tests {
     #[test]
     fn the_list_is_the_one_of_its_version() {
         let hash = crate::hash(TEXT, LAYOUT_TEXT);
-        assert_eq!((ALL.len(), hash), (2, 0x2b5b7c4ea34e3877));
+        assert_eq!((ALL.len(), hash), (2, 0x541c3917e84ce2bc));
     }
 }

@@ -27,6 +27,8 @@ pub struct Described<'a> {
     pub shared: i64,
     /// Bits of [`okl_abi::gpu::does`].
     pub does: i64,
+    /// Which bytes it accesses: see [`okl_abi::gpu::section`].
+    pub sections: &'a [i64],
     /// Its number, from 1 on, once it is known.
     pub number: &'a AtomicI64,
 }
@@ -49,6 +51,7 @@ impl Described<'_> {
                 most_items: (*kernel).most_items,
                 shared: (*kernel).shared,
                 does: (*kernel).does,
+                sections: array((*kernel).sections, (*kernel).section_count),
                 number: AtomicI64::from_ptr(&raw mut (*kernel).state),
             }
         }

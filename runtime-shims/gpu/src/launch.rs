@@ -26,7 +26,7 @@ pub extern "C" fn __okl_gpu_launched() -> u64 {
 ///
 /// # Safety
 /// As its line there says.
-pub unsafe fn okl_gpu_launch_v3(
+pub unsafe fn okl_gpu_launch_v4(
     kernel: *mut c_void,
     blocks: *mut c_void,
     items: *mut c_void,
@@ -64,7 +64,7 @@ pub unsafe fn okl_gpu_launch_v3(
 ///
 /// # Safety
 /// As its line there says.
-pub unsafe fn okl_gpu_runs_v2(kernel: *mut c_void, has_processor: i32) -> i32 {
+pub unsafe fn okl_gpu_runs_v3(kernel: *mut c_void, has_processor: i32) -> i32 {
     // SAFETY: the caller's promise.
     let kernel = unsafe { Described::of(kernel) };
     let asks = |state: &mut State| runs(state, &kernel, has_processor != 0);

@@ -8,7 +8,7 @@
 //! | `timeline`, `device` | a device, what it is asked to do, and when it was done |
 //! | `pages`, `arena`, `arrays`, `mirrors` | blocks of the heap, and large variables, that the device has, too, page by page |
 //! | `mappings`, `symbols`, `places` | all other memory, which is copied at each launch |
-//! | `described`, `given`, `costs`, `offload` | kernels: what the compiler says of them, what the library gives them, what they cost, and a device with all that it has |
+//! | `described`, `given`, `costs`, `accessed`, `offload` | kernels: what the compiler says of them, what the library gives them, what they cost and access, and a device with all that it has |
 //! | `program`, `job`, `next`, `allocator` | this process, and the run time for ranks where it is one |
 //! | `interpose`, `fault` | calls of the C library, and page faults |
 //! | `launch`, `ranks`, `explicit` | what the program calls |
@@ -16,6 +16,7 @@
 //! Pages are not those of `okl-coherence`: its ranks each run the program, fault, and meet at synchronisations, by which it knows
 //! who wrote what. A device does nothing of that; what it may access is known before, and what remains is three states of a page.
 
+mod accessed;
 mod allocator;
 mod arena;
 mod arrays;

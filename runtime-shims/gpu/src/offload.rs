@@ -30,7 +30,7 @@ mod own;
 mod times;
 
 use on_copies::Kept;
-pub use on_copies::{Copied, Copies};
+pub use on_copies::{Copied, Copies, Part};
 use times::Launched;
 
 /// A kernel that the program has launched.
@@ -129,6 +129,18 @@ impl Values {
     /// That of an address.
     pub fn address(&self, at: usize) -> usize {
         self.words[self.starts[at]] as usize
+    }
+
+    /// That of a number of so many bytes, with its sign.
+    pub fn number(&self, at: usize, bytes: i64) -> Option<i128> {
+        let word = self.words[self.starts[at]];
+        match bytes {
+            1 => Some(i128::from(word as i8)),
+            2 => Some(i128::from(word as i16)),
+            4 => Some(i128::from(word as i32)),
+            8 => Some(i128::from(word as i64)),
+            _ => None,
+        }
     }
 
     fn set(&mut self, at: usize, address: Address) {

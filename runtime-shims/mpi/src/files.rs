@@ -3,6 +3,8 @@
 //! Guarantee: it reaches rank 0's stream. What a rank writes before a synchronisation or inside a lock
 //! stands before what any rank writes after it, and serial code finds all of it written.
 //!
+//! Streams that libraries have opened while a rank calls them, as drivers of devices do, are that rank's.
+//!
 //! Another rank writes to a stand-in, a stream of its own that collects what the C library formats. Its
 //! pieces go to a log in a memory file on rank 0's node, behind each other whoever writes them, from
 //! which rank 0 writes them to the streams: before it writes to one itself, and where ranks synchronise.
@@ -107,9 +109,9 @@ pub(crate) fn start(is_far: bool) {
     }
 }
 
-/// The stream that takes what the calling thread writes to `stream`.
+/// The stream that takes what the calling thread writes to `stream`. What runs in a private scope has opened its own.
 pub(crate) fn stream(stream: usize) -> usize {
-    if !region::is_distributed() || stream == 0 || is_standard(stream) {
+    if !region::is_distributed() || stream == 0 || is_standard(stream) || scopes::is_private() {
         return stream;
     }
     if mpi_job::rank() != 0 {
@@ -125,7 +127,7 @@ pub(crate) fn stream(stream: usize) -> usize {
 /// `fflush` on a stream of rank 0's: its status where another rank called it.
 pub(crate) fn flush_elsewhere(stream: usize) -> Option<i32> {
     let is_elsewhere = region::is_distributed() && mpi_job::rank() != 0;
-    if !is_elsewhere || stream == 0 || is_standard(stream) {
+    if !is_elsewhere || scopes::is_private() || stream == 0 || is_standard(stream) {
         return None;
     }
     let local = stand_in(stream);

@@ -23,6 +23,9 @@ pub struct Turn<'a, 'm> {
     pub is_body: bool,
     /// Of code outside of such a loop: what in it may write. What that may change is not what it was.
     pub writers: &'a [Instruction<'m>],
+    /// Whether elements lie anywhere between those of any turns of the loops inside, and numbers of which one is the least or
+    /// the largest are any of these. Then it is enough that the program's numbers are the same but for multiples of 2^32.
+    pub is_hull: bool,
 }
 
 impl Turn<'_, '_> {
@@ -63,6 +66,7 @@ impl<'m> Nests<'m> {
         let mut access = self.access(pointer, length, block)?;
         let whole = access.address;
         let is_left = match turn.nest {
+            _ if turn.is_hull => true,
             Some(nest) => self.leave_loops(&mut access, Scope::Loop(nest), Some(nest)),
             None => true,
         };
@@ -85,7 +89,8 @@ impl<'m> Nests<'m> {
             Some(nest) => self.always_runs(access.block, Some(nest)),
             None => self.loop_of(block).is_none(),
         };
-        let must = access.exact && access.when == Conditions::default() && is_reached;
+        let must =
+            !turn.is_hull && access.exact && access.when == Conditions::default() && is_reached;
         Some(InTurn {
             base,
             must: must && elements.is_some(),
@@ -100,6 +105,7 @@ impl<'m> Nests<'m> {
             first: None,
             is_body,
             writers: &[],
+            is_hull: false,
         };
         self.place_of(self.expression(address), turn)
     }
@@ -171,7 +177,7 @@ impl<'m> Nests<'m> {
             }
             // A negative number is among the largest without its sign, and no overflow.
             Kind::UnsignedMin | Kind::SequentialMin | Kind::UnsignedMax
-                if !operands.iter().all(|&one| self.has_no_sign(one)) =>
+                if !turn.is_hull && !operands.iter().all(|&one| self.has_no_sign(one)) =>
             {
                 None
             }
@@ -180,11 +186,18 @@ impl<'m> Nests<'m> {
             }
             Kind::SignedMax | Kind::UnsignedMax => Some(Polynomial::of(Unknown::Largest(all()?))),
             Kind::Recurrence => {
-                let changes = self
-                    .recurrence(one)
-                    .filter(|one| Some(one.of) == turn.nest)?;
-                let [iteration, first] = [Unknown::Iteration, Unknown::First].map(Polynomial::of);
-                let turns = iteration.minus(&first)?;
+                let changes = self.recurrence(one)?;
+                let is_inside = |nest| self.contains(nest, self.loops()[changes.of].header);
+                let turns = if Some(changes.of) == turn.nest {
+                    let [iteration, first] =
+                        [Unknown::Iteration, Unknown::First].map(Polynomial::of);
+                    iteration.minus(&first)?
+                } else if turn.is_hull && turn.nest.is_some_and(is_inside) {
+                    let last = of(self.backedges(changes.of)?)?;
+                    Polynomial::of(Unknown::Turn(Box::new(last)))
+                } else {
+                    return None;
+                };
                 of(changes.start)?.plus(&of(changes.step)?.times(&turns)?)
             }
         }

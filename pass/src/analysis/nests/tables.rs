@@ -146,9 +146,13 @@ impl<'m> Nests<'m> {
         }
     }
 
-    /// Whether nothing is written from a load to the loop behind it.
+    /// Whether nothing is written from a load to the loop behind it, or never where it loads from.
     fn is_unchanged(&self, load: Instruction<'m>, of: usize) -> bool {
         const MOST_STEPS: usize = 400;
+        let object = load.address().map(Value::underlying_object);
+        if (object.and_then(Value::as_global)).is_some_and(|one| one.is_readonly()) {
+            return true;
+        }
         let Some(mut at) = self.front_of(of) else {
             return false;
         };

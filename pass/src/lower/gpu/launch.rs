@@ -28,6 +28,8 @@ pub struct Kernel {
     pub shared: u64,
     /// Whether it writes to the standard output.
     pub prints: bool,
+    /// Which bytes it accesses: see [`okl_abi::gpu::section`].
+    pub sections: Vec<i64>,
 }
 
 /// What is passed to a kernel.
@@ -56,6 +58,10 @@ impl Kernel {
         }
         self.shared = self.shared.max(other.shared);
         self.prints |= other.prints;
+        // What is accessed the code for each device may say otherwise.
+        if self.sections != other.sections {
+            self.sections.clear();
+        }
         is_same
     }
 }
@@ -217,6 +223,7 @@ fn record<'m>(
         items,
         shared,
         prints,
+        sections,
     } = kernel;
     let rows = parameters.iter().map(|one| {
         let fields = DeviceParameter::NAMES.iter().map(|&field| match field {
@@ -227,6 +234,8 @@ fn record<'m>(
         module.const_struct(&fields.collect::<Vec<_>>())
     });
     let rows = table(module, "okl.device.parameters", &rows.collect::<Vec<_>>());
+    let numbers: Vec<_> = sections.iter().map(|one| module.const_i64(*one)).collect();
+    let numbers = table(module, "okl.device.sections", &numbers);
     let fields = DeviceKernel::NAMES.iter().map(|&field| match field {
         "name" => text(module, name),
         "place" => text(module, &place.to_string()),
@@ -238,6 +247,8 @@ fn record<'m>(
         "most_items" => module.const_i64(items.map_or(0, |items| items.iter().product())),
         "shared" => module.const_i64(*shared as i64),
         "does" => module.const_i64(if *prints { does::PRINTS } else { 0 }),
+        "sections" => numbers,
+        "section_count" => module.const_i64(sections.len() as i64),
         "state" => module.const_i64(0),
         other => unreachable!("a kernel of a device has no {other}"),
     });

@@ -14,6 +14,7 @@ mod divide;
 mod holds;
 mod host;
 mod reduce;
+mod sections;
 mod share;
 mod steps;
 mod uniform;
@@ -341,6 +342,8 @@ pub fn outline(
     }
     replace_globals(device, body, &builder, first, &mut placeholders)?;
     check_all(device, body)?;
+    let sections = candidate.share.as_ref();
+    let sections = sections.and_then(|_| sections::find(device, body, &placeholders));
     let items = builder.load(long, slot(long));
     placeholders.push((items, Passed::Items));
     for by in divide::divisors(&divided) {
@@ -439,7 +442,8 @@ pub fn outline(
         which,
         target,
     )
-    .map(|(kernel, passed)| {
+    .map(|(mut kernel, passed)| {
+        kernel.sections = sections.map_or_else(Vec::new, |sections| sections.numbers(&passed));
         let does = Hosted {
             passed,
             last,

@@ -8,7 +8,8 @@
 //!
 //! Guarantee: a loop reads of variables that each thread has for itself what the team of one has left there, and leaves
 //! nothing in them that is read behind it. All that it finds is the same whichever thread finds it out. What may wait for other
-//! threads, or counts on a number of them, is declined.
+//! threads, or counts on a number of them, is declined. On ranks rank 0 runs what stands between the loops, as serial code: it
+//! asks nothing that is another in a region of one thread.
 
 mod found;
 
@@ -21,7 +22,7 @@ use super::flow::next_of;
 use super::range::{self, Why, why};
 use super::target::GpuTarget;
 use crate::analysis::call_graph::{CallGraph, calls_itself, reached};
-use crate::analysis::runtime::{self, effects};
+use crate::analysis::runtime::{self, ASKS, effects};
 use crate::analysis::waiting;
 use crate::ir::{Part, Region, Step, Team};
 use crate::llvm::{
@@ -32,11 +33,6 @@ use crate::lower::runtime_call::{declare, declare_openmp};
 use crate::recognise;
 use found::{NOT_THE_SAME, Piece, Same, end_of, find};
 
-/// What the name of a function begins with that asks whether a kernel runs on a device; what the region that becomes the
-/// kernel is called comes behind it. Until it is known no kernel does. All loops of a region run there, or none: what one kind of
-/// device can run another one may not.
-const ASKS: &str = "okl.runs.";
-
 /// Why regions are none of these, by the names of their bodies.
 pub type Whys = Vec<(String, Why)>;
 
@@ -46,6 +42,7 @@ pub fn prepare<'m>(
     module: &'m Module,
     regions: &[Region<'m>],
     targets: &[&'static GpuTarget],
+    on_ranks: bool,
 ) -> (bool, Whys) {
     let mut whys = Whys::new();
     let asked = regions.iter().filter(|one| is_one(one));
@@ -61,13 +58,13 @@ pub fn prepare<'m>(
         for body in asked {
             // In a probe nothing unwinds. One kind of device that has kernels of all loops is enough: where another one does
             // not, none of them runs there.
-            let Some(tried) = on_any(module, targets, &mut probes, &body) else {
+            let Some(tried) = on_any(module, targets, &mut probes, &body, on_ranks) else {
                 return (false, whys);
             };
             let tried = tried.and_then(|()| {
-                cut(&rehearsed, &body).map(drop).inspect_err(|_| {
+                cut(&rehearsed, &body, on_ranks).map(drop).inspect_err(|_| {
                     rehearsed = OwnModule::copy_with_lines(module);
-                    cut_all(&rehearsed, &good);
+                    cut_all(&rehearsed, &good, on_ranks);
                 })
             });
             match tried {
@@ -76,7 +73,7 @@ pub fn prepare<'m>(
             }
         }
     }
-    cut_all(module, &good);
+    cut_all(module, &good, on_ranks);
     (!good.is_empty(), whys)
 }
 
@@ -87,6 +84,7 @@ fn on_any(
     targets: &[&'static GpuTarget],
     probes: &mut Vec<(&'static GpuTarget, OwnModule)>,
     body: &str,
+    on_ranks: bool,
 ) -> Option<Result<(), Why>> {
     let mut told = None;
     for (at, target) in targets.iter().copied().enumerate() {
@@ -96,7 +94,7 @@ fn on_any(
             };
             probes.push((target, compile::copy(module, &machine)));
         }
-        match try_out(&probes[at].1, body, target) {
+        match try_out(&probes[at].1, body, target, on_ranks) {
             Ok(()) => return Some(Ok(())),
             Err(why) => told = told.or(Some(Err(why))),
         }
@@ -105,9 +103,9 @@ fn on_any(
 }
 
 /// Cuts regions in a module, as it was possible in a copy.
-fn cut_all(module: &Module, bodies: &[String]) {
+fn cut_all(module: &Module, bodies: &[String], on_ranks: bool) {
     for body in bodies {
-        assert!(cut(module, body).is_ok(), "the copy could be cut");
+        assert!(cut(module, body, on_ranks).is_ok(), "the copy could be cut");
     }
 }
 
@@ -127,14 +125,19 @@ fn is_one(region: &Region<'_>) -> bool {
 }
 
 /// Cuts a region in a copy of its module, and makes kernels of its loops.
-fn try_out(probe: &Module, body: &str, target: &'static GpuTarget) -> Result<(), Why> {
-    let names = cut(probe, body)?;
+fn try_out(
+    probe: &Module,
+    body: &str,
+    target: &'static GpuTarget,
+    on_ranks: bool,
+) -> Result<(), Why> {
+    let names = cut(probe, body, on_ranks)?;
     let found = recognise::recognise(probe);
     let mut candidates = Vec::new();
     for name in &names {
         let mut regions = found.regions.iter();
         match regions.find(|one| one.body.name() == *name) {
-            Some(region) => candidates.push(range::Candidate::of(probe, region, false)?),
+            Some(region) => candidates.push(range::Candidate::of(probe, region, on_ranks)?),
             None => return why(None, "its copy is not what it was"),
         }
     }
@@ -146,13 +149,13 @@ fn try_out(probe: &Module, body: &str, target: &'static GpuTarget) -> Result<(),
 
 /// Puts in front of the region with this body what a team of one does. The bodies of the regions that are its loops are
 /// returned.
-fn cut(module: &Module, body: &str) -> Result<Vec<String>, Why> {
+fn cut(module: &Module, body: &str, on_ranks: bool) -> Result<Vec<String>, Why> {
     let found = recognise::recognise(module);
     let mut regions = found.regions.iter().filter(|one| one.body.name() == body);
     let (Some(region), None) = (regions.next(), regions.next()) else {
         return why(None, "several constructs have one body");
     };
-    check(module, region)?;
+    check(module, region, on_ranks)?;
     let team = region.body.copy();
     team.remove_unreachable_blocks();
     bring_in(team)?;
@@ -172,7 +175,7 @@ fn cut(module: &Module, body: &str) -> Result<Vec<String>, Why> {
     if names.is_empty() {
         return why(None, "its threads share no loop");
     }
-    put_in_front(module, region, team, &names)?;
+    put_in_front(module, region, team, &names, on_ranks)?;
     range::mark(module, region.body);
     Ok(names)
 }
@@ -259,7 +262,7 @@ fn begin_anew<'m>(module: &'m Module, team: Function<'m>) {
 }
 
 /// Checks that the team of a region may have one thread.
-fn check<'m>(module: &'m Module, region: &Region<'m>) -> Result<(), Why> {
+fn check<'m>(module: &'m Module, region: &Region<'m>, on_ranks: bool) -> Result<(), Why> {
     if region.site.instruction().opcode() != Opcode::LLVMCall {
         return why(None, "an exception may leave it");
     }
@@ -277,6 +280,17 @@ fn check<'m>(module: &'m Module, region: &Region<'m>) -> Result<(), Why> {
             return why(Some(waits.at), "it waits for other threads");
         }
     }
+    let asks = |one: &Instruction<'m>| {
+        one.as_call()
+            .is_some_and(|call| tells_of_team(&call.callee_name()))
+    };
+    let mut code = reached.iter().flat_map(|one| one.instructions());
+    if let Some(at) = code.find(asks).filter(|_| on_ranks) {
+        return why(
+            Some(at),
+            "it may find out, or change, in which region it is",
+        );
+    }
     let block = region.site.instruction().block();
     let code = block.instructions().into_iter();
     let mut calls = code.filter_map(|one| one.as_call());
@@ -292,6 +306,20 @@ fn check<'m>(module: &'m Module, region: &Region<'m>) -> Result<(), Why> {
         }
     }
     Ok(())
+}
+
+/// Whether one of OpenMP's functions may give something else in serial code than in a region of one thread, or changes what
+/// ends with the region.
+fn tells_of_team(name: &str) -> bool {
+    const SAME: [&str; 6] = [
+        "omp_get_thread_num",
+        "omp_get_num_threads",
+        "omp_get_num_procs",
+        "omp_in_parallel",
+        "omp_get_wtime",
+        "omp_get_wtick",
+    ];
+    name.starts_with("omp_") && !name.ends_with("_lock") && !SAME.contains(&name)
 }
 
 /// Makes a loop a region of its own, in the place of which the team of one begins that. Its body's name is returned.
@@ -499,6 +527,7 @@ fn put_in_front<'m>(
     region: &Region<'m>,
     team: Function<'m>,
     loops: &[String],
+    on_ranks: bool,
 ) -> Result<(), Why> {
     let site = region.site;
     let at = site.instruction();
@@ -533,13 +562,18 @@ fn put_in_front<'m>(
     );
     let begins = declare_openmp(module, &f::okl_mpi_kmpc_serialized_parallel);
     let ends = declare_openmp(module, &f::okl_mpi_kmpc_end_serialized_parallel);
-    builder.call(begins, &[source, thread]);
+    // To the run time for ranks no region of several ranks is in another one: what stands between the loops is serial code.
+    if !on_ranks {
+        builder.call(begins, &[source, thread]);
+    }
     builder.store(thread, number);
     builder.store(module.const_i32(0), bound);
     let captures = region.captures.iter().map(|one| one.value);
     let passed: Vec<_> = [number, bound].into_iter().chain(captures).collect();
     let runs = builder.call(team, &passed).as_call().expect("a call");
-    builder.call(ends, &[source, thread]);
+    if !on_ranks {
+        builder.call(ends, &[source, thread]);
+    }
     builder.go(behind);
     if !runs.inline() {
         return why(None, "LLVM cannot make a part of its function of it");
@@ -580,7 +614,7 @@ pub fn finish<'m>(module: &'m Module, kernels: &[(String, Global<'m>)], has_cpu:
                 Some((_, record)) => {
                     let builder = Builder::before(module, at);
                     let may = module.const_i32(i32::from(has_cpu));
-                    let asks = declare(module, &okl_abi::gpu::f::okl_gpu_runs_v2);
+                    let asks = declare(module, &okl_abi::gpu::f::okl_gpu_runs_v3);
                     builder.call(asks, &[**record, may])
                 }
                 None => module.const_i32(0),

@@ -1,7 +1,7 @@
 //! Launches of kernels whose memory others keep: they are handed copies of it, and hand them back.
 //!
-//! Guarantee: what a kernel finds is what it was handed. The device keeps its copies, and this library what is in them: of the
-//! next copy of the same memory only what is different goes there.
+//! Guarantee: what a kernel finds in the parts that it may access is what it was handed. The device keeps its copies, and this
+//! library what is in them: of the next copy of the same memory only what is different goes there.
 
 use std::mem;
 use std::ops::Range;
@@ -11,10 +11,19 @@ use super::{ALIGNMENT, Offload, Room, Values, words};
 use crate::described::Described;
 use crate::device::Problem;
 use crate::mirrors::Moved;
+use crate::places;
 use crate::table::Address;
 
-/// A range of the program's memory that is copied for one launch.
+/// A range of the program's memory that the device has a copy of.
 pub struct Copied {
+    /// Where it is.
+    pub range: Range<usize>,
+    /// What of it a kernel may access. No two have a byte in common.
+    pub parts: Vec<Part>,
+}
+
+/// What is copied for one launch.
+pub struct Part {
     /// Where it is.
     pub range: Range<usize>,
     /// Whether the kernel may write it.
@@ -36,8 +45,10 @@ pub struct Copies {
 /// What the device has of a range.
 pub struct Kept {
     range: Range<usize>,
-    /// What is in it there.
+    /// What is in it there, as far as that is known.
     contents: Vec<u8>,
+    /// What of it is: bytes from its beginning, in their order.
+    known: Vec<Range<usize>>,
     /// The memory that it lies in.
     room: Room,
     /// Where it begins.
@@ -45,6 +56,14 @@ pub struct Kept {
 }
 
 impl Kept {
+    /// What is in these bytes there is known from now on.
+    fn know(&mut self, bytes: Range<usize>) {
+        let all = mem::take(&mut self.known).into_iter().chain([bytes]);
+        let all = all.map(|one| (one, false)).collect();
+        let all = places::joined(all).into_iter();
+        self.known = all.map(|(one, _)| one).collect();
+    }
+
     /// The memory that it lies in, which is free then.
     pub fn into_room(self) -> Room {
         self.room
@@ -72,17 +91,19 @@ impl Offload {
         let doing = &words(kernel.name, kernel.place);
         let (number, sizes) = self.begin(doing, kernel, [blocks, items])?;
         let Some([blocks, items]) = sizes else {
-            for copy in &mut copies {
-                copy.writes = false;
+            for part in copies.iter_mut().flat_map(|copy| &mut copy.parts) {
+                part.writes = false;
             }
             return Ok((copies, Vec::new()));
         };
         let mut all = Vec::new();
         for copy in &copies {
-            let kept = self.take_kept(doing, &copy.range)?;
-            let moved = self.update(&kept, &copy.contents);
-            let up = self.check(doing, moved)?;
-            self.moved(number, Moved { up, down: 0 });
+            let mut kept = self.take_kept(doing, &copy.range)?;
+            for part in &copy.parts {
+                let moved = self.update(&mut kept, part);
+                let up = self.check(doing, moved)?;
+                self.moved(number, Moved { up, down: 0 });
+            }
             all.push(kept);
         }
         let left = self.give_all(doing, number, kernel, blocks, &mut values)?;
@@ -96,11 +117,11 @@ impl Offload {
         self.run(doing, number, kernel, blocks, items, &mut values)?;
         let results = self.results(doing, number, left)?;
         for (copy, mut kept) in copies.iter_mut().zip(all) {
-            if copy.writes {
-                copy.after = self.fetch(doing, number, kept.address, copy.contents.len())?;
-                kept.contents.clone_from(&copy.after);
-            } else {
-                kept.contents.clone_from(&copy.contents);
+            for part in copy.parts.iter_mut().filter(|part| part.writes) {
+                let start = part.range.start - copy.range.start;
+                let bytes = part.contents.len();
+                part.after = self.fetch(doing, number, kept.address + start as Address, bytes)?;
+                kept.contents[start..start + bytes].copy_from_slice(&part.after);
             }
             self.kept.push(kept);
         }
@@ -124,7 +145,8 @@ impl Offload {
         let room = self.room(doing, before + range.len())?;
         Ok(Kept {
             range: range.clone(),
-            contents: Vec::new(),
+            contents: vec![0_u8; range.len()],
+            known: Vec::new(),
             address: room.1 + before as Address,
             room,
         })
@@ -147,29 +169,40 @@ impl Offload {
     }
 
     /// Brings what is different to the device; how many bytes.
-    fn update(&self, kept: &Kept, contents: &[u8]) -> Result<u64, Problem> {
+    fn update(&self, kept: &mut Kept, part: &Part) -> Result<u64, Problem> {
+        let start = part.range.start - kept.range.start;
+        let end = start + part.contents.len();
         let mut moved = 0;
         let mut begins = None;
-        let end = contents.len().div_ceil(PIECE);
-        for piece in 0..=end {
-            let bytes = piece * PIECE..((piece + 1) * PIECE).min(contents.len());
+        let mut from = start;
+        while from < end {
+            let to = (from + PIECE - from % PIECE).min(end);
+            let is_known = kept
+                .known
+                .iter()
+                .any(|one| one.start <= from && to <= one.end);
             let is_same =
-                piece == end || kept.contents.get(bytes.clone()) == Some(&contents[bytes]);
-            match (is_same, begins) {
-                (false, None) => begins = Some(piece * PIECE),
-                (true, Some(from)) => {
-                    let part = &contents[from..(piece * PIECE).min(contents.len())];
-                    // SAFETY: a part of what has room there.
-                    unsafe {
-                        let to = kept.address + from as Address;
-                        self.device.upload(to, part.as_ptr(), part.len())?;
-                    }
-                    moved += part.len() as u64;
-                    begins = None;
-                }
-                _ => {}
+                is_known && kept.contents[from..to] == part.contents[from - start..to - start];
+            if !is_same {
+                begins = begins.or(Some(from));
             }
+            if let Some(first) = begins
+                && (is_same || to == end)
+            {
+                let behind = if is_same { from } else { to };
+                let part = &part.contents[first - start..behind - start];
+                // SAFETY: a part of what has room there.
+                unsafe {
+                    let to = kept.address + first as Address;
+                    self.device.upload(to, part.as_ptr(), part.len())?;
+                }
+                moved += part.len() as u64;
+                begins = None;
+            }
+            from = to;
         }
+        kept.contents[start..end].copy_from_slice(&part.contents);
+        kept.know(start..end);
         Ok(moved)
     }
 }

@@ -5,17 +5,30 @@ use std::ops::Range;
 use super::{arena, numbers, offload, values, with_twice};
 use crate::described::Described;
 use crate::mirrors::Moved;
-use crate::offload::{Copied, Copies, Offload};
+use crate::offload::{Copied, Copies, Offload, Part};
 
 /// A range of memory with numbers in it, which nobody looks for there.
 fn copied(start: usize, numbers: &[f64], writes: bool) -> Copied {
     let contents: Vec<u8> = numbers.iter().flat_map(|one| one.to_ne_bytes()).collect();
-    Copied {
-        range: start..start + contents.len(),
+    let range = start..start + contents.len();
+    let part = Part {
+        range: range.clone(),
         writes,
         contents,
         after: Vec::new(),
+    };
+    Copied {
+        range,
+        parts: vec![part],
     }
+}
+
+/// Of that only some numbers.
+fn part(mut all: Copied, numbers: Range<usize>) -> Copied {
+    let one = &mut all.parts[0];
+    one.contents = one.contents[8 * numbers.start..8 * numbers.end].to_vec();
+    one.range = all.range.start + 8 * numbers.start..all.range.start + 8 * numbers.end;
+    all
 }
 
 /// Doubles so many numbers of a copy into the other one, from a place on; what that has then, and what moved.
@@ -39,7 +52,7 @@ fn launch(
     // SAFETY: as many arguments as parameters.
     let launched = unsafe { offload.launch_on_copies(twice, [[1; 3], [32, 1, 1]], values, copies) };
     let (all, _) = launched.unwrap();
-    let after = all[1].after.chunks_exact(8);
+    let after = all[1].parts[0].after.chunks_exact(8);
     let after = after.map(|one| f64::from_ne_bytes(one.try_into().unwrap()));
     let moved = offload.cost(0).moved;
     let moved = Moved {
@@ -119,4 +132,37 @@ fn what_was_used_last_is_kept() {
     assert_eq!(moved.up, 0);
     let (left, moved) = run(FROM.start, &left);
     assert_eq!((left[999], moved.up), (1998.0, 8000));
+}
+
+#[test]
+fn only_parts_are_copied_that_a_kernel_may_access() {
+    let twice = with_twice();
+    let mut offload = offload(arena());
+    let mut own = numbers(1000);
+    let run = |offload: &mut Offload, own: &[f64], numbers: Range<usize>, to: &[f64]| {
+        let copies = [
+            part(copied(FROM.start, own, false), numbers.clone()),
+            part(copied(TO.start, to, true), numbers.clone()),
+        ];
+        let places = [FROM.start, TO.start].map(|start| start + 8 * numbers.start);
+        launch(offload, &twice, copies, places, numbers.len() as u64)
+    };
+    let zeros = [0.0; 1000];
+    let (left, moved) = run(&mut offload, &own, 100..300, &zeros);
+    assert_eq!((left.len(), left[0], left[199]), (200, 200.0, 598.0));
+    assert_eq!((moved.up, moved.down), (3200, 1600));
+    // One row more on each side.
+    let mut to = zeros;
+    to[100..300].copy_from_slice(&left);
+    let (left, moved) = run(&mut offload, &own, 90..310, &to);
+    assert_eq!((left[0], left[219]), (180.0, 618.0));
+    assert!(moved.up <= 2 * 4 * 1024, "{}", moved.up);
+    assert_eq!(moved.down, 1760);
+    to[90..310].copy_from_slice(&left);
+    // What others have changed elsewhere is brought where it is looked at.
+    own[700] = -1.0;
+    let (_, moved) = run(&mut offload, &own, 90..310, &to);
+    assert_eq!((moved.up, moved.down), (0, 1760));
+    let (left, _) = run(&mut offload, &own, 0..1000, &to);
+    assert_eq!((left[0], left[700], left[999]), (0.0, -2.0, 1998.0));
 }

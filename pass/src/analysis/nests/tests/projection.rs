@@ -14,6 +14,7 @@ fn number(one: &Number<'_>, turn: i128, arguments: &Arguments) -> i128 {
         Unknown::Parameter(index) => arguments[*index],
         Unknown::Least(all) => all.iter().map(of).min().expect("numbers"),
         Unknown::Largest(all) => all.iter().map(of).max().expect("numbers"),
+        Unknown::Turn(_) => unreachable!("loops inside were left"),
         // The only variables are where the share begins and ends.
         Unknown::First | Unknown::Capture(_) | Unknown::Loaded(_) => {
             panic!("a turn does not depend on {unknown}")
@@ -45,6 +46,7 @@ fn in_turn_of<'m>(nests: &Nests<'m>) -> InTurn<'m> {
         first: all.iter().find(variable).map(|&one| *one),
         is_body: false,
         writers: &[],
+        is_hull: false,
     };
     let known = nests.in_one_turn(pointer, length, block, turn);
     known.expect("its object is a parameter")

@@ -3,7 +3,8 @@
 use okl_abi::gpu::f;
 
 use super::divide::Part;
-use super::{Fork, Passed, items_of, share};
+use super::reduce::Combined;
+use super::{Fork, Hosted, Passed, items_of, share};
 use crate::llvm::{
     Block, Builder, Call, Comparison, Global, Instruction, IntPredicate, Linkage, Module, Opcode,
     Value,
@@ -73,7 +74,7 @@ pub fn launch<'m>(module: &'m Module, fork: &Fork<'m>, record: Global<'m>, has_c
     let (zero, long) = (module.const_i64(0), module.int(64));
     let at_most = Comparison::Integer(IntPredicate::LLVMIntSLE);
     let mut conditions = Vec::new();
-    let count = does.last.as_ref().map(|(last, _, signed)| {
+    let distance = does.last.as_ref().map(|(last, _, signed)| {
         let last = last.emit(&builder, &fork.captures);
         let last = match (last.ty() == long, signed) {
             (true, _) => last,
@@ -82,7 +83,7 @@ pub fn launch<'m>(module: &'m Module, fork: &Fork<'m>, record: Global<'m>, has_c
         };
         conditions.push(builder.ask(at_most, zero, last));
         conditions.push(builder.ask(at_most, last, module.const_i64(MOST_ITERATIONS - 2)));
-        builder.binary(Opcode::LLVMAdd, last, module.const_i64(1))
+        last
     });
     let holds = does.holds.iter();
     conditions.extend(holds.map(|one| one.emit(&builder, &fork.captures)));
@@ -100,87 +101,150 @@ pub fn launch<'m>(module: &'m Module, fork: &Fork<'m>, record: Global<'m>, has_c
     builder.go_if(all.expect("there is one"), launches, threads);
 
     let builder = Builder::at_end_like(module, launches, at);
-    let in_block = items_of(does.combined.as_ref().map_or(0, |combined| combined.bytes));
-    let most = match does.combined {
-        Some(_) => MOST_BLOCKS_WITH_RESULTS,
-        None => MOST_BLOCKS,
-    };
-    let blocks = match count {
-        Some(count) => {
-            let more = builder.binary(Opcode::LLVMAdd, count, module.const_i64(in_block - 1));
-            let blocks = builder.binary(Opcode::LLVMSDiv, more, module.const_i64(in_block));
-            builder.least(blocks, module.const_i64(most))
-        }
+    let blocks = match distance {
+        Some(distance) => blocks_of(&builder, does, distance),
         None => module.const_i64(BLOCKS_IF_UNKNOWN),
     };
-    let entry = Builder::at_entry(module, function);
-    let array = |values: &[Value<'m>]| {
-        let array = entry.alloca(module.array(long, values.len() as u64), 8);
-        for (at, value) in values.iter().enumerate() {
-            builder.store(*value, builder.offset(array, 8 * at as i64));
-        }
-        array
+    let combined = |builder: &Builder<'m>, combined: &Combined| {
+        let targets = combined.targets.iter();
+        targets
+            .map(|(target, _)| target.emit(builder, &fork.captures))
+            .collect()
     };
-    let one = module.const_i64(1);
-    let sizes = array(&[blocks, one, one]);
-    let items = array(&[module.const_i64(in_block), one, one]);
-    let results = does.combined.as_ref().map(|combined| {
-        let bytes = combined.bytes * MOST_BLOCKS_WITH_RESULTS;
-        entry.alloca(module.array(module.int(8), bytes as u64), 16)
-    });
-    let arguments = does.passed.len().max(1) as u64;
-    let arguments = entry.alloca(module.array(module.pointer(), arguments), 8);
-    for (number, one) in does.passed.iter().enumerate() {
-        let value = match one {
-            Passed::Value(value) => value.emit(&builder, &fork.captures),
-            Passed::Items => builder.binary(Opcode::LLVMMul, blocks, module.const_i64(in_block)),
-            Passed::Divides(by, part) => by.part(*part, &builder, &fork.captures),
-            Passed::Last => {
-                let count = count.expect("the host counts them");
-                builder.int_cast(builder.plus(count, -1), module.int(32))
+    let runs = Runs {
+        does,
+        record,
+        has_cpu,
+        captures: &fork.captures,
+        bounds: None,
+        last: distance,
+        combined: &combined,
+    };
+    runs.launch(&builder, at, blocks, [behind, threads]);
+}
+
+/// How many blocks there are at most.
+fn most_blocks(does: &Hosted) -> i64 {
+    match does.combined {
+        Some(_) => MOST_BLOCKS_WITH_RESULTS,
+        None => MOST_BLOCKS,
+    }
+}
+
+/// Work items of a block.
+fn in_block(does: &Hosted) -> i64 {
+    items_of(does.combined.as_ref().map_or(0, |combined| combined.bytes))
+}
+
+/// How many blocks there are where so many iterations stand behind the first one.
+pub(super) fn blocks_of<'m>(
+    builder: &Builder<'m>,
+    does: &Hosted,
+    distance: Value<'m>,
+) -> Value<'m> {
+    let module = builder.module();
+    let in_block = in_block(does);
+    let more = builder.plus(distance, in_block);
+    let blocks = builder.binary(Opcode::LLVMSDiv, more, module.const_i64(in_block));
+    builder.least(blocks, module.const_i64(most_blocks(does)))
+}
+
+/// What is known of a launch.
+pub(super) struct Runs<'a, 'm> {
+    pub(super) does: &'a Hosted,
+    pub(super) record: Global<'m>,
+    pub(super) has_cpu: bool,
+    pub(super) captures: &'a [Value<'m>],
+    /// The first iteration and the last one, where not all of them run.
+    pub(super) bounds: Option<[Value<'m>; 2]>,
+    /// The last iteration, where all of them run and the host counts them.
+    pub(super) last: Option<Value<'m>>,
+    /// Where what blocks leave is combined with what is there.
+    pub(super) combined: &'a dyn Fn(&Builder<'m>, &Combined) -> Vec<Value<'m>>,
+}
+
+impl<'m> Runs<'_, 'm> {
+    /// Launches so many blocks, and combines what they leave. Control goes on where a kernel has run, or where none has.
+    pub(super) fn launch(
+        &self,
+        builder: &Builder<'m>,
+        like: Instruction<'m>,
+        blocks: Value<'m>,
+        [done, rest]: [Block<'m>; 2],
+    ) {
+        let module = builder.module();
+        let does = self.does;
+        let long = module.int(64);
+        let entry = Builder::at_entry(module, like.function());
+        let array = |values: &[Value<'m>]| {
+            let array = entry.alloca(module.array(long, values.len() as u64), 8);
+            for (at, value) in values.iter().enumerate() {
+                builder.store(*value, builder.offset(array, 8 * at as i64));
             }
-            Passed::Results => results.expect("there are some"),
-            Passed::From | Passed::To => unreachable!("all of the loop runs"),
+            array
         };
-        let ty = value.ty();
-        let copy = entry.alloca(ty, module.align_of(ty));
-        builder.store(value, copy);
-        builder.store(copy, builder.offset(arguments, 8 * number as i64));
+        let [one, in_block] = [1, in_block(does)].map(|number| module.const_i64(number));
+        let sizes = array(&[blocks, one, one]);
+        let items = array(&[in_block, one, one]);
+        let results = does.combined.as_ref().map(|combined| {
+            let bytes = combined.bytes * MOST_BLOCKS_WITH_RESULTS;
+            entry.alloca(module.array(module.int(8), bytes as u64), 16)
+        });
+        let arguments = does.passed.len().max(1) as u64;
+        let arguments = entry.alloca(module.array(module.pointer(), arguments), 8);
+        for (number, one) in does.passed.iter().enumerate() {
+            let bound = |at: usize| self.bounds.expect("a kernel of a share gets them")[at];
+            let value = match one {
+                Passed::Value(value) => value.emit(builder, self.captures),
+                Passed::Items => builder.binary(Opcode::LLVMMul, blocks, in_block),
+                Passed::Divides(by, part) => by.part(*part, builder, self.captures),
+                Passed::Last => {
+                    let last = self.last.expect("the host counts them");
+                    builder.int_cast(last, module.int(32))
+                }
+                Passed::From => bound(0),
+                Passed::To => bound(1),
+                Passed::Results => results.expect("there are some"),
+            };
+            let ty = value.ty();
+            let copy = entry.alloca(ty, module.align_of(ty));
+            builder.store(value, copy);
+            builder.store(copy, builder.offset(arguments, 8 * number as i64));
+        }
+        let may = module.const_i32(i32::from(self.has_cpu));
+        let called = [*self.record, sizes, items, arguments, may];
+        let ran = builder.call(declare(module, &f::okl_gpu_launch_v4), &called);
+        let is_done = builder.compare(ran, module.const_i32(0), true);
+        let Some((combined, results)) = does.combined.as_ref().zip(results) else {
+            builder.go_if(is_done, done, rest);
+            return;
+        };
+        // One block's after the other.
+        let [combines, turn] = [(); 2].map(|()| like.function().append_block(module));
+        builder.go_if(is_done, combines, rest);
+        let builder = Builder::at_end_like(module, combines, like);
+        let targets = (self.combined)(&builder, combined);
+        let list = module.array(module.pointer(), targets.len() as u64);
+        let [own, others] = [(); 2].map(|()| entry.alloca(list, 8));
+        for (number, target) in targets.into_iter().enumerate() {
+            builder.store(target, builder.offset(own, 8 * number as i64));
+        }
+        let index = entry.alloca(long, 8);
+        builder.store(module.const_i64(0), index);
+        builder.go(turn);
+        let builder = Builder::at_end_like(module, turn, like);
+        let number = builder.load(long, index);
+        let place = builder.binary(Opcode::LLVMMul, number, module.const_i64(combined.bytes));
+        let place = builder.element(module.int(8), results, place);
+        for (number, (_, bytes)) in combined.targets.iter().enumerate() {
+            let from = builder.offset(place, *bytes);
+            builder.store(from, builder.offset(others, 8 * number as i64));
+        }
+        let combine = module.function(&combined.combine).expect("the copy had it");
+        builder.call(combine, &[own, others]);
+        let next = builder.plus(number, 1);
+        builder.store(next, index);
+        let less = Comparison::Integer(IntPredicate::LLVMIntSLT);
+        builder.go_if(builder.ask(less, next, blocks), turn, done);
     }
-    let may = module.const_i32(i32::from(has_cpu));
-    let called = [*record, sizes, items, arguments, may];
-    let ran = builder.call(declare(module, &f::okl_gpu_launch_v3), &called);
-    let is_done = builder.compare(ran, module.const_i32(0), true);
-    let Some((combined, results)) = does.combined.as_ref().zip(results) else {
-        builder.go_if(is_done, behind, threads);
-        return;
-    };
-    // One block's after the other.
-    let [combines, turn] = [(); 2].map(|()| function.append_block(module));
-    builder.go_if(is_done, combines, threads);
-    let builder = Builder::at_end_like(module, combines, at);
-    let count = combined.targets.len() as u64;
-    let list = module.array(module.pointer(), count);
-    let [own, others] = [(); 2].map(|()| entry.alloca(list, 8));
-    for (number, (target, _)) in combined.targets.iter().enumerate() {
-        let target = target.emit(&builder, &fork.captures);
-        builder.store(target, builder.offset(own, 8 * number as i64));
-    }
-    let index = entry.alloca(long, 8);
-    builder.store(zero, index);
-    builder.go(turn);
-    let builder = Builder::at_end_like(module, turn, at);
-    let number = builder.load(long, index);
-    let place = builder.binary(Opcode::LLVMMul, number, module.const_i64(combined.bytes));
-    let place = builder.element(module.int(8), results, place);
-    for (number, (_, bytes)) in combined.targets.iter().enumerate() {
-        let from = builder.offset(place, *bytes);
-        builder.store(from, builder.offset(others, 8 * number as i64));
-    }
-    let combine = module.function(&combined.combine).expect("the copy had it");
-    builder.call(combine, &[own, others]);
-    let next = builder.plus(number, 1);
-    builder.store(next, index);
-    let less = Comparison::Integer(IntPredicate::LLVMIntSLT);
-    builder.go_if(builder.ask(less, next, blocks), turn, behind);
 }

@@ -10,13 +10,14 @@ use okl_abi::gpu::f;
 use okl_abi::{Effects, LoopSchedule, ScheduleKind};
 
 use super::deal::is_end;
-use super::host::{MOST_BLOCKS, MOST_BLOCKS_WITH_RESULTS, MOST_ITERATIONS};
-use super::{Fork, Passed, Why, calls, items_of, reduce, why};
+use super::host::{MOST_ITERATIONS, Runs, blocks_of};
+use super::reduce::Combined;
+use super::{Fork, Why, calls, reduce, why};
 use crate::analysis::runtime::{self, effects};
 use crate::analysis::variables::is_harmless;
 use crate::ir::Region;
 use crate::llvm::{
-    Block, Builder, Call, Comparison, Global, Instruction, IntPredicate, Module, Opcode, Value,
+    Builder, Call, Comparison, Global, Instruction, IntPredicate, Module, Opcode, Value,
 };
 use crate::lower::gpu::flow::{self, comes_to};
 use crate::lower::runtime_call::declare;
@@ -176,7 +177,7 @@ pub fn launch<'m>(
     let begins = share.begins.instruction();
     // One share is one launch, however small the pieces are that threads would be dealt.
     let builder = Builder::before(module, begins);
-    let asked = builder.call(declare(module, &f::okl_gpu_runs_v2), &[*record, may]);
+    let asked = builder.call(declare(module, &f::okl_gpu_runs_v3), &[*record, may]);
     let runs = builder.compare(asked, module.const_i32(0), true);
     let schedule = runtime::argument(share.begins, "schedule");
     let position = runtime::function(share.begins).and_then(|one| one.position("schedule"));
@@ -230,106 +231,31 @@ pub fn launch<'m>(
     builder.go_if(all.expect("there are some"), launches, rest);
 
     let builder = Builder::at_end_like(module, launches, at);
-    let in_block = items_of(does.combined.as_ref().map_or(0, |combined| combined.bytes));
-    let most = match does.combined {
-        Some(_) => MOST_BLOCKS_WITH_RESULTS,
-        None => MOST_BLOCKS,
+    let blocks = blocks_of(&builder, does, distance);
+    let captures: Vec<_> = body
+        .parameters()
+        .into_iter()
+        .skip(Region::LEADING)
+        .collect();
+    let combined = |_: &Builder<'m>, _: &Combined| {
+        let privates = share.privates.iter();
+        privates.map(|private| **private).collect()
     };
-    let more = builder.plus(distance, in_block);
-    let blocks = builder.binary(Opcode::LLVMSDiv, more, module.const_i64(in_block));
-    let blocks = builder.least(blocks, module.const_i64(most));
-    let entry = Builder::at_entry(module, body);
-    let array = |values: &[Value<'m>]| {
-        let array = entry.alloca(module.array(long, values.len() as u64), 8);
-        for (at, value) in values.iter().enumerate() {
-            builder.store(*value, builder.offset(array, 8 * at as i64));
-        }
-        array
+    let launch = Runs {
+        does,
+        record,
+        has_cpu,
+        captures: &captures,
+        bounds: Some([from, to]),
+        last: None,
+        combined: &combined,
     };
-    let one = module.const_i64(1);
-    let sizes = array(&[blocks, one, one]);
-    let items = array(&[module.const_i64(in_block), one, one]);
-    let results = does.combined.as_ref().map(|combined| {
-        let bytes = combined.bytes * MOST_BLOCKS_WITH_RESULTS;
-        entry.alloca(module.array(module.int(8), bytes as u64), 16)
-    });
-    let captures = body.parameters().into_iter().skip(Region::LEADING);
-    let captures: Vec<_> = captures.collect();
-    let arguments = does.passed.len().max(1) as u64;
-    let arguments = entry.alloca(module.array(module.pointer(), arguments), 8);
-    for (number, one) in does.passed.iter().enumerate() {
-        let value = match one {
-            Passed::Value(value) => value.emit(&builder, &captures),
-            Passed::Items => builder.binary(Opcode::LLVMMul, blocks, module.const_i64(in_block)),
-            Passed::From => from,
-            Passed::To => to,
-            Passed::Results => results.expect("there are some"),
-            Passed::Last | Passed::Divides(..) => {
-                unreachable!("numbers of a share are not counted from 0")
-            }
-        };
-        let ty = value.ty();
-        let copy = entry.alloca(ty, module.align_of(ty));
-        builder.store(value, copy);
-        builder.store(copy, builder.offset(arguments, 8 * number as i64));
-    }
-    let called = [*record, sizes, items, arguments, may];
-    let ran = builder.call(declare(module, &f::okl_gpu_launch_v3), &called);
-    let is_done = builder.compare(ran, module.const_i32(0), true);
     let done = body.append_block(module);
-    let combined = does.combined.as_ref().zip(results);
-    let combines = combined.map(|_| [(); 2].map(|()| body.append_block(module)));
-    builder.go_if(is_done, combines.map_or(done, |[first, _]| first), rest);
-    if let (Some((combined, results)), Some([combines, turn])) = (combined, combines) {
-        combine(
-            module,
-            share,
-            (combined, results),
-            blocks,
-            [combines, turn, done],
-            at,
-        );
-    }
+    launch.launch(&builder, at, blocks, [done, rest]);
     // What the last iteration leaves the kernel has left.
     let builder = Builder::at_end_like(module, done, at);
     if let Some(last) = last.filter(|last| !last.is_null()) {
         builder.store(module.const_i32(0), last);
     }
     builder.go(instead);
-}
-
-/// Combines what blocks have left with what the thread has, one after the other.
-fn combine<'m>(
-    module: &'m Module,
-    share: &Share<'m>,
-    (combined, results): (&reduce::Combined, Value<'m>),
-    blocks: Value<'m>,
-    [combines, turn, done]: [Block<'m>; 3],
-    like: Instruction<'m>,
-) {
-    let (long, zero) = (module.int(64), module.const_i64(0));
-    let entry = Builder::at_entry(module, like.function());
-    let builder = Builder::at_end_like(module, combines, like);
-    let list = module.array(module.pointer(), share.privates.len() as u64);
-    let [own, others] = [(); 2].map(|()| entry.alloca(list, 8));
-    for (number, private) in share.privates.iter().enumerate() {
-        builder.store(**private, builder.offset(own, 8 * number as i64));
-    }
-    let index = entry.alloca(long, 8);
-    builder.store(zero, index);
-    builder.go(turn);
-    let builder = Builder::at_end_like(module, turn, like);
-    let number = builder.load(long, index);
-    let place = builder.binary(Opcode::LLVMMul, number, module.const_i64(combined.bytes));
-    let place = builder.element(module.int(8), results, place);
-    for (number, (_, bytes)) in combined.targets.iter().enumerate() {
-        let from = builder.offset(place, *bytes);
-        builder.store(from, builder.offset(others, 8 * number as i64));
-    }
-    let combine = module.function(&combined.combine).expect("the copy had it");
-    builder.call(combine, &[own, others]);
-    let next = builder.plus(number, 1);
-    builder.store(next, index);
-    let less = Comparison::Integer(IntPredicate::LLVMIntSLT);
-    builder.go_if(builder.ask(less, next, blocks), turn, done);
 }
