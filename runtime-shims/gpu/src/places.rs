@@ -25,9 +25,16 @@ pub struct Context {
 
 /// The range that the object at `address` is in; `None`: there is no memory.
 pub fn around(address: usize, context: Context) -> Option<Range<usize>> {
-    own_stack(address, context.frame)
+    let range = own_stack(address, context.frame)
         .or_else(|| global(address))
-        .or_else(|| mapped(address, context.has_arena))
+        .or_else(|| mapped(address, context.has_arena));
+    range.map(in_words)
+}
+
+/// With all of the words that it has a part of: where a device updates less than a word at once, it reads and compares the word.
+fn in_words(range: Range<usize>) -> Range<usize> {
+    const WORD: usize = 8;
+    range.start / WORD * WORD..range.end.next_multiple_of(WORD)
 }
 
 /// What the calling thread's frames have, from the caller's on.
