@@ -28,7 +28,7 @@ use crate::{explain, okl};
 pub fn run(language: &Language, words: Vec<OsString>) -> Result<ExitCode, String> {
     let mut arguments = Arguments::read(words.clone())?;
     let mut writes = Writes::Folder;
-    if let Some((words, of_occa)) = occa_devices::in_place_of_occas(&arguments, &words) {
+    if let Some((words, of_occa)) = occa_devices::in_place_of_occas(&arguments, &words)? {
         arguments = Arguments::read(words)?;
         writes = of_occa;
     }

@@ -68,17 +68,18 @@ const OCCAS_OKL: &str = ".raw_source.cpp";
 /// How options begin that OCCA has for compilers of devices.
 const OF_DEVICE_COMPILERS: [&str; 5] = ["-cubin", "--genco", "-arch=", "--offload-arch=", "-x"];
 
-/// The command in place of one that OCCA gives its compilers, and what that writes.
+/// The command in place of one that OCCA gives its compilers, and what that writes; `None` where it is no such command. An error
+/// where it is not clear of which file.
 pub(crate) fn in_place_of_occas(
     arguments: &Arguments,
     words: &[OsString],
-) -> Option<(Vec<OsString>, Writes)> {
+) -> Result<Option<(Vec<OsString>, Writes)>, String> {
     let is_asked = arguments.wishes.occa && arguments.okl.is_empty();
     // In its other modes OCCA has the same compiler compile what it has made of OKL.
     let is_for_device = words
         .iter()
         .any(|word| word == "-cubin" || word == "--genco");
-    let (okl, writes) = words.iter().filter(|_| is_asked).find_map(|word| {
+    let asked = words.iter().filter(|_| is_asked).find_map(|word| {
         let path = Path::new(word);
         let (folder, name) = (path.parent()?, path.file_name()?.to_str()?);
         let okl = |stem: &str| folder.join(format!("{stem}{OCCAS_OKL}"));
@@ -86,17 +87,33 @@ pub(crate) fn in_place_of_occas(
             _ if name == OCCAS_LAUNCHER => {
                 let files = fs::read_dir(folder).ok()?.flatten();
                 let is_okl = |file: &PathBuf| file.to_string_lossy().ends_with(OCCAS_OKL);
-                let mut found = files.map(|file| file.path()).filter(is_okl);
-                (
-                    found.next().filter(|_| found.next().is_none())?,
-                    Writes::Launcher,
-                )
+                let all: Vec<_> = files.map(|file| file.path()).filter(is_okl).collect();
+                // While OCCA writes a file its name has something in front.
+                let is_whole = |one: &&PathBuf| {
+                    let name = one.to_string_lossy();
+                    let mut others = all.iter().filter_map(|other| other.file_name()?.to_str());
+                    !others.any(|other| name.ends_with(&format!(".{other}")))
+                };
+                let found: Vec<_> = all.iter().filter(is_whole).collect();
+                match found[..] {
+                    [one] => (one.clone(), Writes::Launcher),
+                    [] => return None,
+                    _ => {
+                        let folder = folder.display();
+                        return Some(Err(format!("{folder} has several files {OCCAS_OKL}: remove it, for OCCA to make it again")));
+                    }
+                }
             }
             Some(stem) if is_for_device => (okl(stem), Writes::Code),
             _ => return None,
         };
-        okl.is_file().then(|| ((word.clone(), okl), writes))
-    })?;
+        okl.is_file().then(|| Ok(((word.clone(), okl), writes)))
+    });
+    let (okl, writes) = match asked {
+        Some(Ok(asked)) => asked,
+        Some(Err(why)) => return Err(why),
+        None => return Ok(None),
+    };
     let mut all = Vec::new();
     for part in parts(words) {
         match part {
@@ -113,7 +130,7 @@ pub(crate) fn in_place_of_occas(
             Part::Input(input) => all.push(input.to_owned()),
         }
     }
-    Some((all, writes))
+    Ok(Some((all, writes)))
 }
 
 impl Layout {
@@ -229,6 +246,11 @@ impl Layout {
         }
         let has_entry = |name: &str| has_name(&code, name.as_bytes());
         fs::create_dir_all(&self.to).map_err(failed)?;
+        // A folder of before is not complete from now on.
+        match fs::remove_file(self.to.join("binary")) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+            _ => {}
+        }
         let write = |name: &str, bytes: &[u8]| write_program(&self.to.join(name), bytes);
         let build = |kernels: Vec<Value>| {
             let build = json!({
@@ -333,6 +355,10 @@ fn kernels(data: &[u8]) -> Vec<Kernel> {
             word.map(char::from).collect()
         };
         let name = word();
+        // Between two of them there may be zeros.
+        if name.is_empty() && bytes.len() > 0 {
+            continue;
+        }
         let Some(count) = bytes.next() else {
             return all;
         };

@@ -63,6 +63,66 @@ static void shifted(int from, int to, int by) {
   tell("shifted", from, by);
 }
 
+// A number below 0 is divided.
+static void negative(int n, int by) {
+#pragma omp parallel for
+  for (int i = 0; i < n; i++) out[i] = (-i / 3) % by + (-i / 5) / by + (i % -7) % by;
+  tell("negative", n, by);
+}
+
+// What is only there under a condition: none of numbers.
+static void under(int n, const int *only, double factor) {
+#pragma omp parallel
+  {
+    if (only) {
+#pragma omp for nowait
+      for (int i = 0; i < n; i++) out[i] = i + *only;
+    }
+    if (factor != 0) {
+#pragma omp for
+      for (int i = 0; i < n; i++) out[i] -= only[1] * i;
+    }
+  }
+  tell("under", n, only ? *only : 0);
+}
+
+static void under_one(int n, const int *only) {
+#pragma omp parallel
+  if (only) {
+#pragma omp for
+    for (int i = 0; i < n; i++) out[i] = i * *only;
+  }
+  tell("under", n, only ? *only : 0);
+}
+
+// A count that has no value where the loop does not run.
+static void shifted_count(int bits) {
+#pragma omp parallel
+  if (bits < 12) {
+#pragma omp for
+    for (int i = 0; i < 1 << bits; i++) out[i] = i;
+  }
+  tell("bits", bits, 0);
+}
+
+// Computed of what it computes, again and again.
+static void mixed_up(int n, unsigned seed) {
+#pragma omp parallel
+  {
+    unsigned x = seed;
+    for (int round = 0; round < 14; round++) {
+      x ^= x << 13;
+      x ^= x >> 17;
+      x ^= x << 5;
+    }
+    if (x > 5) {
+#pragma omp for
+      for (int i = 0; i < n; i++) out[i] = i % (int)(x >> 8 | 1);
+    }
+  }
+  tell("mixed up", n, (int)seed);
+}
+
 struct three {
   char a[3];
 };
@@ -123,6 +183,11 @@ int main(void) {
   for (int a = 0; a < 17; a++) divided(MOST, by[a]);
   divided(0, 3), divided(1, 1);
   divided_wide(MOST, 1), divided_wide(MOST, 6), divided_wide(MOST, 1ul << 40), divided_wide(MOST, ~0ul), divided_wide(0, 1);
+  negative(MOST, 7), negative(MOST, -3), negative(1, 1);
+  static const int two_numbers[] = {4, 9};
+  under(MOST, NULL, 0), under(MOST, two_numbers, 0), under(MOST, two_numbers, 2), under_one(100, NULL), under_one(100, two_numbers);
+  shifted_count(40), shifted_count(10), shifted_count(0);
+  mixed_up(MOST, 77), mixed_up(0, 1);
   shifted(-100, 900, 7), shifted(5, 2000, 9), shifted(-5, -5, 3), shifted(INT_MAX - 50, INT_MAX, 3);
   static const int counts[] = {0, 1, 2, 31, 32, 33, 63, 64, 65, 255, 256, 257, 1000, 5000, 70000};
   for (int a = 0; a < 15; a++) combined(counts[a]);

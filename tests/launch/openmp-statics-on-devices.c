@@ -1,9 +1,8 @@
-// Large variables stay on the device as large blocks of the heap do: of a file, of a function, of another file, and such that
-// both files declare (common). However often the program steps through time they go there once; what the host reads and writes
+// Large variables stay on the device as large blocks of the heap do: of a file, of a function, of another file. However often the program steps through time they go there once; what the host reads and writes
 // in between, also by the C library, the system and threads, is copied by pages. Small variables beside them are copied.
 //
-// RUN: %okl-cc -O3 -g -fopenmp -fcommon --okl-target=cuda,cpu --okl-strict %s -c -DOTHER -o %t.o
-// RUN: %okl-cc -O3 -g -fopenmp -fcommon --okl-target=cuda,cpu --okl-strict %s %t.o -o %t -lm
+// RUN: %okl-cc -O3 -g -fopenmp --okl-target=cuda,cpu --okl-strict %s -c -DOTHER -o %t.o
+// RUN: %okl-cc -O3 -g -fopenmp --okl-target=cuda,cpu --okl-strict %s %t.o -o %t -lm
 // RUN: for way in cpu cuda-emulated; do OMP_NUM_THREADS=2 OKL_BACKEND=$way %t 30 all > %t.$way; done && cmp %t.cpu %t.cuda-emulated && FileCheck --check-prefix=HOST --input-file=%t.cpu %s
 // HOST: 30: {{.*}} forked 0
 //
@@ -19,12 +18,12 @@
 // RUN: cp %t %t.stripped && llvm-strip %t.stripped && OMP_NUM_THREADS=2 OKL_BACKEND=cuda-emulated %t.stripped 30 all | cmp %t.cpu -
 enum { N = 150, M = 9000 };
 
-double both[M];
-
 #ifdef OTHER
+extern double both[M];
 double others[M] = {1, 2, 3};
 void touch_others(void) { both[5] += others[7]; }
 #else
+double both[M];
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -22,6 +22,7 @@
 enum { SIDE = 100, STEPS = 50, N = 4000 };
 static int a[N], b[N], c[N + 8];
 static double line[N];
+static int wide[70000];
 
 static void heat(int n) {
   double *now = malloc(n * n * sizeof *now), *next = malloc(n * n * sizeof *next), sum = 0;
@@ -107,8 +108,21 @@ static void in_place(int n) {
   printf("in place: %.17g\n", sum);
 }
 
+// Numbers without a sign whose bits are those of a number below 0.
+static void narrow(unsigned short behind, unsigned char step) {
+  for (int i = 0; i < 70000; i++) wide[i] = i;
+#pragma omp parallel for
+  for (int i = 0; i < N; i++) b[i] = wide[i + behind];
+#pragma omp parallel for
+  for (int i = 0; i < N; i++) wide[i + behind] = b[i] * 2;
+#pragma omp parallel for
+  for (int i = 0; i < 300; i++) wide[i * step] += b[i];
+  printf("narrow: %lu %lu\n", sum_of(wide, 70000), sum_of(b, N));
+}
+
 int main(int count, char **arguments) {
   heat(SIDE - 1 + count);
   forms(N - 1 + count, N - 1 + count, -1 - (count > 1), 5000000000L * count);
   in_place(N - 1 + count);
+  narrow(39999 + count, 199 + count);
 }

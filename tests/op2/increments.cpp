@@ -64,6 +64,12 @@ static void wide(double const *x, double **all) {
 }
 // What seems to be the same data, and is not.
 static void others(double const *x, double *one, double *other) { one[0] += x[0], other[1] += x[1]; }
+// The same data twice, of which the first may be left out.
+static void either(double const *x, double *one, double *other) {
+  if (one)
+    one[0] += x[0];
+  other[1] += x[1];
+}
 // What is written in another way, too, where it is there.
 static void moves(double const *x, double *one, double *other) {
   if (one)
@@ -120,6 +126,9 @@ int main(int argc, char **argv) {
   op_arg other = op_arg_dat(which, 1, map, 2, "double", OP_INC);
   op_par_loop(others, "others", e, op_arg_dat(x, -1, OP_ID, 2, "double", OP_READ), one, other);
   show(y, "y"), show(z, "z");
+  for (int round = 0; round < 2; round++)
+    op_par_loop(either, "either", e, op_arg_dat(x, -1, OP_ID, 2, "double", OP_READ),
+                op_opt_arg_dat(round, y, 0, map, 2, "double", OP_INC), op_arg_dat(y, 1, map, 2, "double", OP_INC));
   for (int round = 0; round < 2; round++)
     op_par_loop(moves, "moves", e, op_arg_dat(x, -1, OP_ID, 2, "double", OP_READ),
                 op_opt_arg_dat(round, y, 2, map, 2, "double", OP_RW), op_arg_dat(z, 0, map, 2, "double", OP_INC));

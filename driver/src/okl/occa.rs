@@ -113,7 +113,7 @@ pub(crate) fn entries(done: &Normaliser, occa: Occa) -> String {
             let _ = writeln!(
                 text,
                 "extern \"C\" const unsigned char okl_occa_told_{name}[] \
-                 __attribute__((section(\"{SECTION}\"), used, visibility(\"hidden\"))) = {{ {}, {}{} }};",
+                 __attribute__((section(\"{SECTION}\"), used, aligned(1), visibility(\"hidden\"))) = {{ {}, {}{} }};",
                 &letters(name)[2..],
                 kernel.parameters.len(),
                 told.collect::<String>(),

@@ -714,7 +714,7 @@ fn kernels_for_occas_devices_are_named_and_told() {
          okl_occa::call(&k, a0, a1, a2); }",
     );
     has(
-        "told_k[] __attribute__((section(\".okl.occa\"), used, visibility(\"hidden\"))) = \
+        "told_k[] __attribute__((section(\".okl.occa\"), used, aligned(1), visibility(\"hidden\"))) = \
          { 107, 0, 3, okl_occa::parameter<decltype(&k), 0>::is, 110, 0, \
          okl_occa::parameter<decltype(&k), 1>::is, 97, 0, \
          okl_occa::parameter<decltype(&k), 2>::is, 83, 0 };",

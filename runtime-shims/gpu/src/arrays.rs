@@ -298,6 +298,8 @@ pub fn share(start: usize) -> Option<usize> {
             false => None,
         };
         let offset = view.and_then(|view| {
+            // From now on a system call of another thread that fails there waits for us.
+            one.offset.store(view.wrapping_sub(pages.start), Relaxed);
             let is_shared = protect(pages, false) && {
                 copy(view, pages.start, length);
                 map(

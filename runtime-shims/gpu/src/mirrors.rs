@@ -132,7 +132,12 @@ impl Mirrors {
                 Some(view) => view,
                 None => {
                     device.free(address)?;
-                    return Err(no_mapping());
+                    return Err(Problem {
+                        failure: Failure::Other,
+                        text: "the system has no memory file for a large variable, which the device is to have, too: raise the \
+                               limits of open files (ulimit -n) and mappings (vm.max_map_count)"
+                            .to_owned(),
+                    });
                 }
             },
         };

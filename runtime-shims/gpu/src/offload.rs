@@ -131,12 +131,10 @@ impl Values {
         self.words[self.starts[at]] as usize
     }
 
-    /// That of a number of so many bytes, with its sign.
+    /// That of a number of so many bytes, with its sign; `None`: it is so narrow that the compiler may take it for one without.
     pub fn number(&self, at: usize, bytes: i64) -> Option<i128> {
         let word = self.words[self.starts[at]];
         match bytes {
-            1 => Some(i128::from(word as i8)),
-            2 => Some(i128::from(word as i16)),
             4 => Some(i128::from(word as i32)),
             8 => Some(i128::from(word as i64)),
             _ => None,

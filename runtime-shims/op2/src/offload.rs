@@ -267,16 +267,17 @@ impl Offload<'_> {
         let members = |group: i64| {
             let all = self.kernel.values().iter();
             let all = all.filter(move |one| one.what == what::BESIDE && one.size == group);
-            let all = all.map(|one| &self.arguments[one.argument as usize]);
-            all.filter(|one| one.opt != 0)
+            all.map(|one| &self.arguments[one.argument as usize])
+        };
+        // All of a group are reached as the first is.
+        let is_like_first = |group: i64| {
+            let first = &self.arguments[group as usize];
+            let mut there = members(group).filter(|one| one.opt != 0);
+            there.all(|one| first.opt != 0 && one.dat == first.dat)
         };
         let mut values = self.kernel.values().iter();
         self.kernel.can_be_staged()
-            && values.all(|value| {
-                let mut dats = members(value.size).map(|one| one.dat);
-                let first = dats.next();
-                value.what != what::BESIDE || dats.all(|one| Some(one) == first)
-            })
+            && values.all(|value| value.what != what::BESIDE || is_like_first(value.size))
     }
 
     /// What the blocks of the groups add to, of arguments that are there.

@@ -40,18 +40,14 @@ pub fn give_pages(module: &Module) -> bool {
 /// Whether a variable is one of those.
 fn is_large(module: &Module, global: Global<'_>) -> bool {
     use Linkage::*;
-    // Others have no symbol, or are another module's.
-    let has_symbol = match global.linkage() {
-        LLVMExternalLinkage | LLVMCommonLinkage => true,
+    // Others have no symbol, or the linker may take another file's, which does not begin a page as code of this one has it.
+    let is_own = match global.linkage() {
+        LLVMExternalLinkage => !global.has_comdat(),
         // A file whose definition of a group is not taken must not name what is only its own there.
         LLVMInternalLinkage => !global.has_comdat(),
-        LLVMWeakAnyLinkage
-        | LLVMWeakODRLinkage
-        | LLVMLinkOnceAnyLinkage
-        | LLVMLinkOnceODRLinkage => true,
         _ => false,
     };
-    has_symbol
+    is_own
         && !global.is_declaration()
         && !global.is_readonly()
         && !global.is_thread_local()

@@ -82,6 +82,7 @@ pub struct Fork<'m> {
 }
 
 /// What the host does.
+#[derive(PartialEq)]
 pub struct Hosted {
     /// What is passed, for each parameter of the kernel.
     passed: Vec<Passed>,
@@ -91,13 +92,6 @@ pub struct Hosted {
     holds: Vec<Holds>,
     /// What is combined behind the kernel.
     combined: Option<Combined>,
-}
-
-impl Hosted {
-    /// Whether the same is passed to another kernel of the region.
-    pub fn agrees(&self, other: &Self) -> bool {
-        self.passed == other.passed
-    }
 }
 
 /// A value that is passed.
@@ -299,15 +293,18 @@ pub fn outline(
     // What the host counts are numbers below 2^31, from 0 on.
     let is_counted = last.is_some() && candidate.share.is_none() && begins_with_0(one, spans);
     let one_each = is_counted && combined.is_none();
-    let (asked, divided) = match is_counted {
-        true => (
-            holds::find(&uniform, one.site),
-            divide::find(&uniform, spans, one.site),
-        ),
-        false => (Vec::new(), Vec::new()),
+    let divided = match is_counted {
+        true => divide::find(&uniform, spans, one.site),
+        false => Vec::new(),
     };
-    // Whether there is an iteration the host knows only where it knows their number.
-    let loads = uniform.loads(last.is_some());
+    // Whether there is an iteration the host knows only where it knows their number, and whether threads come there at all;
+    // a share is launched where its thread has come.
+    let (asked, comes_there) = match candidate.share {
+        None if last.is_some() => holds::find(&uniform, one.site),
+        None => (Vec::new(), false),
+        Some(_) => (Vec::new(), true),
+    };
+    let loads = uniform.loads(last.is_some() && comes_there);
     let (site, signed, last_value) = (one.site, extent.signed, extent.last);
     drop(uniform);
     let holds = holds::follow(device, asked);

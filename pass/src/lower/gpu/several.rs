@@ -87,13 +87,16 @@ fn on_any(
     on_ranks: bool,
 ) -> Option<Result<(), Why>> {
     let mut told = None;
-    for (at, target) in targets.iter().copied().enumerate() {
-        if probes.len() == at {
-            let Some(machine) = Machine::of(&target.processor) else {
-                return told;
-            };
-            probes.push((target, compile::copy(module, &machine)));
-        }
+    for target in targets.iter().copied() {
+        let known = probes.iter().position(|(of, _)| std::ptr::eq(*of, target));
+        let at = match (known, Machine::of(&target.processor)) {
+            (Some(at), _) => at,
+            (None, Some(machine)) => {
+                probes.push((target, compile::copy(module, &machine)));
+                probes.len() - 1
+            }
+            (None, None) => continue,
+        };
         match try_out(&probes[at].1, body, target, on_ranks) {
             Ok(()) => return Some(Ok(())),
             Err(why) => told = told.or(Some(Err(why))),

@@ -93,7 +93,10 @@ fn is_number<'d>(uniform: &Uniform<'d>, value: Value<'d>, site: Call<'d>, depth:
         // No number has more than 30 bits.
         Opcode::LLVMTrunc => one.ty().bits() == Some(32) && of(one.operand(0)),
         Opcode::LLVMSDiv | Opcode::LLVMUDiv | Opcode::LLVMSRem | Opcode::LLVMURem => {
-            uniform.evaluated(one.operand(1)).is_some() && of(one.operand(0))
+            // The host asks whether others are numbers from 1 on.
+            let by = one.operand(1);
+            let is_positive = by.as_constant_int().is_none_or(|by| by > 0);
+            is_positive && uniform.evaluated(by).is_some() && of(one.operand(0))
         }
         Opcode::LLVMSub => taken_away(uniform, one).is_some() && of(one.operand(0)),
         _ => false,

@@ -9,6 +9,7 @@ use crate::llvm::{
 use crate::lower::gpu::flow::comes_to;
 
 /// How two numbers compare, or, where it is not `yes`, do not.
+#[derive(PartialEq)]
 pub struct Holds {
     predicate: IntPredicate,
     two: [Evaluated; 2],
@@ -27,69 +28,74 @@ impl Holds {
     }
 }
 
-/// What branches ask in front of a loop that only one of their ways leads to.
-pub fn find<'d>(uniform: &Uniform<'d>, site: Call<'d>) -> Vec<(Instruction<'d>, Holds)> {
+/// What branches ask in front of a loop that only one of their ways leads to; and whether that is all that they ask.
+pub fn find<'d>(uniform: &Uniform<'d>, site: Call<'d>) -> (Vec<(Instruction<'d>, Holds)>, bool) {
     let at = site.instruction();
     let code = &uniform.code;
     let blocks = code.function().blocks().into_iter();
     let before = blocks.filter(|block| *block != at.block() && code.dominates(*block, at.block()));
-    let of = |block: Block<'d>| {
-        let asked = block.terminator().and_then(|end| end.branch_condition());
-        let leads = |to: Block<'d>| {
-            let first = to.instructions()[0];
-            first == at || comes_to(first, at, None)
-        };
-        let mut found = Vec::new();
-        if let (Some(asked), [yes, no]) = (asked, &block.successors()[..]) {
-            match (leads(*yes), leads(*no)) {
-                (true, false) => parts(asked, true, &mut found),
-                (false, true) => parts(asked, false, &mut found),
-                _ => {}
-            }
-        }
-        found
+    let leads = |to: &Block<'d>| {
+        let first = to.instructions()[0];
+        first == at || comes_to(first, at, None)
     };
-    let all = before.flat_map(of);
-    let asked = all.filter_map(|(asked, yes)| {
-        let Comparison::Integer(predicate) = asked.comparison()? else {
-            return None;
+    let (mut all, mut is_all) = (Vec::new(), true);
+    for block in before {
+        let ways: Vec<_> = block.successors().iter().map(leads).collect();
+        let asked = block.terminator().and_then(|end| end.branch_condition());
+        is_all &= match (asked, &ways[..]) {
+            _ if ways.iter().all(|leads| *leads) => true,
+            (Some(asked), [yes, _]) => parts(asked, *yes, &mut all),
+            _ => false,
         };
-        let two = [asked.operand(0), asked.operand(1)];
-        let is_number = two[0].ty().is_integer();
-        let [Some(a), Some(b)] = two.map(|one| uniform.evaluated(one)) else {
-            return None;
-        };
-        let two = [a, b];
-        let holds = Holds {
-            predicate,
-            two,
-            yes,
-        };
-        is_number.then_some((asked, holds))
-    });
-    asked.collect()
+    }
+    let mut found = Vec::new();
+    for (asked, yes) in all {
+        match holds(uniform, asked, yes) {
+            Some(holds) => found.push((asked, holds)),
+            None => is_all = false,
+        }
+    }
+    (found, is_all)
 }
 
-/// The comparisons that are so, or not so, where a value is.
-fn parts<'d>(asked: Value<'d>, yes: bool, found: &mut Vec<(Instruction<'d>, bool)>) {
+fn holds<'d>(uniform: &Uniform<'d>, asked: Instruction<'d>, yes: bool) -> Option<Holds> {
+    let Comparison::Integer(predicate) = asked.comparison()? else {
+        return None;
+    };
+    let two = [asked.operand(0), asked.operand(1)];
+    let is_number = two[0].ty().is_integer();
+    let [Some(a), Some(b)] = two.map(|one| uniform.evaluated(one)) else {
+        return None;
+    };
+    is_number.then_some(Holds {
+        predicate,
+        two: [a, b],
+        yes,
+    })
+}
+
+/// The comparisons that are so, or not so, where a value is; whether these are all that there is to it.
+fn parts<'d>(asked: Value<'d>, yes: bool, found: &mut Vec<(Instruction<'d>, bool)>) -> bool {
     let Some(one) = asked.as_instruction() else {
-        return;
+        return false;
     };
     let is_bit = |value: Value<'d>, bit: bool| {
         let number = value.as_constant_int();
         number.is_some_and(|number| (number != 0) == bit)
     };
     let both = match one.opcode() {
-        Opcode::LLVMICmp => return found.push((one, yes)),
+        Opcode::LLVMICmp => {
+            found.push((one, yes));
+            return true;
+        }
         Opcode::LLVMAnd if yes => [0, 1],
         Opcode::LLVMOr if !yes => [0, 1],
         Opcode::LLVMSelect if yes && is_bit(one.operand(2), false) => [0, 1],
         Opcode::LLVMSelect if !yes && is_bit(one.operand(1), true) => [0, 2],
-        _ => return,
+        _ => return false,
     };
-    for side in both {
-        parts(one.operand(side), yes, found);
-    }
+    let [first, second] = both.map(|side| parts(one.operand(side), yes, found));
+    first && second
 }
 
 /// Has code take for granted what the host asks.

@@ -74,6 +74,8 @@ pub fn launch<'m>(module: &'m Module, fork: &Fork<'m>, record: Global<'m>, has_c
     let (zero, long) = (module.const_i64(0), module.int(64));
     let at_most = Comparison::Integer(IntPredicate::LLVMIntSLE);
     let mut conditions = Vec::new();
+    let holds = does.holds.iter();
+    conditions.extend(holds.map(|one| one.emit(&builder, &fork.captures)));
     let distance = does.last.as_ref().map(|(last, _, signed)| {
         let last = last.emit(&builder, &fork.captures);
         let last = match (last.ty() == long, signed) {
@@ -85,8 +87,6 @@ pub fn launch<'m>(module: &'m Module, fork: &Fork<'m>, record: Global<'m>, has_c
         conditions.push(builder.ask(at_most, last, module.const_i64(MOST_ITERATIONS - 2)));
         last
     });
-    let holds = does.holds.iter();
-    conditions.extend(holds.map(|one| one.emit(&builder, &fork.captures)));
     let divides = does.passed.iter().filter_map(|one| match one {
         Passed::Divides(by, Part::Factor) => Some(by),
         _ => None,
@@ -96,7 +96,10 @@ pub fn launch<'m>(module: &'m Module, fork: &Fork<'m>, record: Global<'m>, has_c
         conditions.push(builder.compare(condition, condition.ty().zero(), true));
     }
     conditions.push(is_alone_now(&builder));
-    let all = conditions.into_iter().reduce(|a, b| builder.and(a, b));
+    // Where one does not hold, what the next ones ask may have no value.
+    let no = builder.int_cast(module.const_i64(0), module.int(1));
+    let all = conditions.into_iter();
+    let all = all.reduce(|before, next| builder.select(before, next, no));
     let launches = function.append_block(module);
     builder.go_if(all.expect("there is one"), launches, threads);
 

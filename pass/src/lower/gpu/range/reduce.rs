@@ -19,6 +19,7 @@ use crate::lower::gpu::reach::{self, Variables};
 use crate::lower::gpu::target::{Exchange, GpuTarget};
 
 /// Values that are combined.
+#[derive(PartialEq)]
 pub struct Combined {
     /// Where each is in the end, on the host, and how many bytes behind the first one of a block's it lies.
     pub targets: Vec<(Evaluated, i64)>,
@@ -499,10 +500,14 @@ impl<'d> Meeting<'d, '_> {
         let step = |builder: &Builder<'d>, apart: i64| {
             for ((private, ty), [own, other]) in privates.iter().zip(self.types()).zip(&rooms) {
                 let size = device.size_of(ty) as i64;
-                let from = match size % 4 {
-                    0 => *private,
-                    _ => {
-                        builder.store(device.const_i32(0), builder.offset(*own, size / 4 * 4));
+                let is_in_words = size % 4 == 0 && device.align_of(ty) >= 4;
+                let from = match is_in_words {
+                    true => *private,
+                    false => {
+                        if size % 4 != 0 {
+                            let last = builder.offset(*own, size / 4 * 4);
+                            builder.store(device.const_i32(0), last);
+                        }
                         self.copy(builder, *own, *private, ty);
                         *own
                     }

@@ -13,6 +13,9 @@ use crate::llvm::{
 
 use super::{steps, written};
 
+/// Parts of what the host computes, at most.
+const MOST_PARTS: usize = 300;
+
 /// How the host computes a value: in no module's terms.
 #[derive(Clone, PartialEq)]
 pub enum Evaluated {
@@ -274,6 +277,12 @@ impl<'d> Uniform<'d> {
 
     /// How the host computes a value; `None` where it cannot.
     pub fn evaluated(&self, value: Value<'d>) -> Option<Evaluated> {
+        self.evaluated_in(value, &mut { MOST_PARTS })
+    }
+
+    /// The same, of so many parts at most, with those that are there twice.
+    fn evaluated_in(&self, value: Value<'d>, left: &mut usize) -> Option<Evaluated> {
+        *left = left.checked_sub(1)?;
         if let Some(number) = value.as_constant_int() {
             return Some(Evaluated::Constant(number, value.ty().bits()?));
         }
@@ -289,7 +298,7 @@ impl<'d> Uniform<'d> {
             return self.root(value);
         }
         let one = value.as_instruction()?;
-        let of = |at: usize| self.evaluated(one.operand(at));
+        let mut of = |at: usize| self.evaluated_in(one.operand(at), left);
         match one.opcode() {
             Opcode::LLVMLoad => self.evaluated_load(one),
             Opcode::LLVMAdd
@@ -324,7 +333,8 @@ impl<'d> Uniform<'d> {
                     one.operand(1),
                     one.operand(2),
                 ];
-                let all: Option<Vec<_>> = all.into_iter().map(|one| self.evaluated(one)).collect();
+                let all = all.into_iter().map(|one| self.evaluated_in(one, left));
+                let all: Option<Vec<_>> = all.collect();
                 let all: [Evaluated; 4] = all?.try_into().ok()?;
                 Some(Evaluated::Choice(predicate, Box::new(all)))
             }
@@ -337,7 +347,11 @@ impl<'d> Uniform<'d> {
                     "llvm.umax" => IntPredicate::LLVMIntUGT,
                     _ => return None,
                 };
-                let [a, b] = [of(0)?, of(1)?];
+                let before = *left;
+                let two = [one.operand(0), one.operand(1)];
+                let [a, b] = two.map(|one| self.evaluated_in(one, left));
+                let [a, b] = [a?, b?];
+                *left = left.checked_sub(before - *left)?;
                 Some(Evaluated::Choice(
                     predicate,
                     Box::new([a.clone(), b.clone(), a, b]),
