@@ -275,13 +275,26 @@ fn targets<'d>(
         }
     }
     let mut all = Vec::new();
-    for (one, read) in found.into_iter().zip(first_read) {
+    for ((one, read), private) in found.into_iter().zip(first_read).zip(privates) {
         let Some((base, bytes)) = one else {
             return told(at);
         };
+        // Of a struct's members another one may be read than is written: where it begins is known of what begins with both.
+        if has_members(private) && (read, bytes) != (0, 0) {
+            return told(at);
+        }
         all.push(Evaluated::Behind(Box::new(base), bytes - read));
     }
     Ok(all)
+}
+
+/// Whether a variable is a struct, or an array of them.
+fn has_members(variable: &Instruction<'_>) -> bool {
+    let mut ty = variable.allocated_type();
+    while let Some(element) = ty.and_then(Type::array_element) {
+        ty = Some(element);
+    }
+    ty.is_none_or(Type::is_aggregate)
 }
 
 /// Bytes of what work items exchange without memory, at most.
