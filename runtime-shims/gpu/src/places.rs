@@ -1,5 +1,5 @@
-//! What memory of the program's an address leads to, where it is no large block of the heap, and no large variable: of other memory what may
-//! belong to the object is copied to the device before a kernel runs, and what the kernel changed is copied back after it.
+//! What memory of the program's an address leads to, where it is no large block of the heap, and no large variable: of other
+//! memory what may belong to the object is copied to the device before a kernel runs, and what the kernel changed is copied back after it.
 //!
 //! Guarantee: the object that the address leads to is in the range, whole. More than that may be: bytes that the kernel does
 //! not change are never written.

@@ -41,13 +41,10 @@ pub fn give_pages(module: &Module) -> bool {
 fn is_large(module: &Module, global: Global<'_>) -> bool {
     use Linkage::*;
     // Others have no symbol, or the linker may take another file's, which does not begin a page as code of this one has it.
-    let is_own = match global.linkage() {
-        LLVMExternalLinkage => !global.has_comdat(),
-        // A file whose definition of a group is not taken must not name what is only its own there.
-        LLVMInternalLinkage => !global.has_comdat(),
-        _ => false,
-    };
+    let is_own = matches!(global.linkage(), LLVMExternalLinkage | LLVMInternalLinkage);
+    // A file whose definition of a group is not taken must not name what is only its own there.
     is_own
+        && !global.has_comdat()
         && !global.is_declaration()
         && !global.is_readonly()
         && !global.is_thread_local()
