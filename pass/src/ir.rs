@@ -6,6 +6,7 @@
 //! region, or stands in serial code. What a lowering needs to know must be here: none asks which construct something
 //! was written as.
 
+mod chain;
 mod description;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ use std::collections::{HashMap, HashSet};
 use crate::diagnostic::Site;
 use crate::llvm::{Block, Call, Function, Instruction, Value};
 
+pub use chain::{Chain, Nest};
 pub use description::{
     Access, Along, Base, Columns, Description, Element, Elements, Form, Mode, Number, Object,
     Operation, Place, Reduction, Scalar, Unknown, depends_on,

@@ -1,0 +1,13 @@
+//! Loop chains: loops that follow each other, whose iterations may run in another order than the loops are written.
+//!
+//! What the programmer says of them is [`pragma`]; what is known of them is a [`Chain`](model::Chain); an order is a
+//! [`Plan`](plan::Plan), whose loops are [`Code`](code::Code). Nothing here knows LLVM or a compiler: the driver reads
+//! pragmas with it, the pass asks it for orders.
+//!
+//! Guarantee: a plan runs each iteration of each loop once, and whatever one iteration reads, writes or updates that another
+//! one writes is accessed in the order in which the loops are written. What cannot be had so is refused.
+
+pub mod code;
+pub mod model;
+pub mod plan;
+pub mod pragma;

@@ -1,0 +1,116 @@
+//! What `#pragma omplc` says.
+//!
+//! The driver reads it as the programmer has written it, and hands it to the pass as text again, in which numbers that are
+//! no constants are numbers of values that stand behind it.
+
+/// A place in a file of the program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1.
+    pub column: u32,
+}
+
+/// `loopchain`, in front of the compound statement that its loops are in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChainPragma {
+    /// Where it is.
+    pub at: Position,
+    /// `schedule`: what is done with the loops, in that order.
+    pub schedule: Vec<Item>,
+    /// `local`: spaces that nothing reads behind the chain.
+    pub locals: Vec<Name>,
+}
+
+/// A name of the programmer's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// Where it is.
+    pub at: Position,
+    /// What it is.
+    pub text: String,
+}
+
+/// What is done with the loops of a chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// Where that is said.
+    pub at: Position,
+    /// What it is.
+    pub what: What,
+}
+
+/// What is done with the loops of a chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// `fuse`: they become one, each moved by so many iterations, where that is said.
+    Fuse(Option<Vec<Vec<Number>>>),
+    /// `tile`.
+    Tile(Tile),
+    /// `serial`.
+    Serial,
+    /// `parallel`.
+    Parallel,
+    /// `wavefront`.
+    Wavefront,
+    /// `auto`: whatever is fastest.
+    Auto,
+}
+
+/// `tile`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// Iterations of a tile in each dimension, the outermost first.
+    pub sizes: Vec<Number>,
+    /// How tiles follow each other: not [`What::Fuse`], and not [`What::Auto`].
+    pub over: Box<Item>,
+    /// How the iterations of a tile do.
+    pub within: Box<Item>,
+    /// `overlap`: tiles compute again what they need of others.
+    pub overlaps: bool,
+}
+
+/// A number that is a constant, or known when the program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Number {
+    /// A constant.
+    Constant(i64),
+    /// The value of that number of those that stand behind the text.
+    Value(usize),
+}
+
+/// `for`, in front of a loop of a chain.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoopPragma {
+    /// Where it is.
+    pub at: Position,
+    /// `domain`: the first and the last value of each iteration variable, the outermost first.
+    pub domain: Vec<(Number, Number)>,
+    /// `with`: what they are called.
+    pub iterators: Vec<Name>,
+    /// What an iteration accesses.
+    pub accesses: Vec<AccessPragma>,
+}
+
+/// `read` or `write`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessPragma {
+    /// Where it is.
+    pub at: Position,
+    /// Whether it is `write`.
+    pub is_write: bool,
+    /// The data space.
+    pub space: Name,
+    /// The elements.
+    pub places: Vec<Vec<Index>>,
+}
+
+/// One of the numbers of an element: an iteration variable and a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Index {
+    /// The iteration variable, by its number; a constant where there is none.
+    pub iterator: Option<usize>,
+    /// The constant.
+    pub offset: i64,
+}
