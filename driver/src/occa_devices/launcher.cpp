@@ -9,6 +9,7 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -46,13 +47,16 @@ occa::kernel found(const DeviceKernel &kernel) {
   }
 }
 
-// The words that a kernel is given, on a device. They stay: kernels may still run when this library is left.
+// The words that a kernel is given, on a device. They stay: kernels may still run when this library is left. Threads of the
+// host may launch at the same time.
 struct Words {
   occa::memory lock, items;
 };
 
 occa::memory &word(occa::device device, bool is_lock) {
   static std::map<occa::modeDevice_t *, Words> &known = *new std::map<occa::modeDevice_t *, Words>;
+  static std::mutex one_at_a_time;
+  const std::lock_guard<std::mutex> locked(one_at_a_time);
   Words &words = known[device.getModeDevice()];
   occa::memory &word = is_lock ? words.lock : words.items;
   const int zero = 0;

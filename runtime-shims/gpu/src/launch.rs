@@ -123,7 +123,7 @@ fn no_own_memory(
             && offload.is_own(values.address(at))
         {
             return Err(format!(
-                "{words}: it was not compiled for {}, and argument {} is memory of okl_malloc's there",
+                "{words}: it has no code for this {} device, and argument {} is memory of okl_malloc's there",
                 offload.device.driver.kind.words,
                 at + 1
             ));
