@@ -278,8 +278,20 @@ impl<'m> Function<'m> {
         align.map_or(1, |align| align.number() as u32)
     }
 
-    /// Passes a copy of an object of a type, of which the parameter is the address.
+    /// Passes a copy of an object of a type, of which the parameter is the address. OpenCL has copies of structs alone: what
+    /// is none is the only member of one.
     pub fn copy_parameter(self, module: &'m Module, index: usize, ty: Type<'m>, align: u32) {
+        // SAFETY: a type, and one type of the module's context.
+        let ty = unsafe {
+            match LLVMGetTypeKind(ty.raw()) {
+                LLVMTypeKind::LLVMStructTypeKind => ty,
+                _ => {
+                    let mut only = ty.raw();
+                    let context = module.raw_context();
+                    Type::new(LLVMStructTypeInContext(context, &mut only, 1, 0))
+                }
+            }
+        };
         self.type_parameter(module, "byval", index, ty, align);
     }
 
