@@ -120,6 +120,24 @@ pub enum Passed {
     Power,
 }
 
+impl Fork<'_> {
+    /// What its work items do, for a remark.
+    pub fn described(&self) -> &'static str {
+        match (&self.share, &self.does.rows) {
+            (Some(_), Some(_)) => {
+                "what a rank has of the loop of this region runs on its device, where there is one, and its work items share the rows of the loop in it"
+            }
+            (Some(_), None) => {
+                "what a rank has of the loop of this region runs on its device, where there is one"
+            }
+            (None, Some(_)) => {
+                "the loop of this region runs on a device, where there is one, and its work items share the rows of the loop in it"
+            }
+            (None, None) => "the loop of this region runs on a device, where there is one",
+        }
+    }
+}
+
 /// What keeps a region from going there, and at which line of which file, where that is not all of it.
 #[derive(Clone)]
 pub struct Why {

@@ -74,7 +74,18 @@ struct Counter<'d> {
 pub(super) struct Shared {
     /// How many turns each of the loops has: of so many bits, 32 at least, without a sign.
     turns: Vec<(Evaluated, u32)>,
+    fits: Vec<Fits>,
     apart: Vec<Apart>,
+}
+
+/// That a number that counts iterations does not overflow, if the host finds it so.
+#[derive(PartialEq)]
+struct Fits {
+    /// What it is in iteration 0, of so many bits, perhaps with a sign, and what is added in each.
+    start: Evaluated,
+    bits: u32,
+    signed: bool,
+    step: i64,
 }
 
 /// That two accesses of an iteration meet nowhere, if the host finds it so.
@@ -180,8 +191,8 @@ fn find_in<'d>(
     if !look.go_along_rows(&accesses) {
         return None;
     }
-    let apart = look.apart(&accesses)?;
-    let shared = Shared { turns, apart };
+    let (apart, fits) = look.apart(&accesses)?;
+    let shared = Shared { turns, fits, apart };
     Some(Rows { loops, shared })
 }
 
@@ -429,8 +440,9 @@ impl<'d> Look<'_, 'd> {
     }
 
     /// What has to be so for these accesses to meet in turns of work items of their own alone.
-    fn apart(&self, accesses: &[Access<'d>]) -> Option<Vec<Apart>> {
+    fn apart(&self, accesses: &[Access<'d>]) -> Option<(Vec<Apart>, Vec<Fits>)> {
         let mut all: Vec<Apart> = Vec::new();
+        let mut fits = Vec::new();
         for (number, write) in accesses.iter().enumerate().filter(|(_, one)| one.writes) {
             for (other, access) in accesses.iter().enumerate() {
                 // Two that write are looked at once.
@@ -452,7 +464,7 @@ impl<'d> Look<'_, 'd> {
                         false => continue,
                     }
                 }
-                let (distance, growth) = self.distance(access, write)?;
+                let (distance, growth) = self.distance(access, write, &mut fits)?;
                 let step = |one: &Access<'d>| Some((one.row?, one.step));
                 let one = Apart {
                     distance,
@@ -465,7 +477,7 @@ impl<'d> Look<'_, 'd> {
                 }
             }
         }
-        (all.len() <= MOST_QUESTIONS).then_some(all)
+        (all.len() + fits.len() <= MOST_QUESTIONS).then_some((all, fits))
     }
 
     /// How far one access begins behind another one, where they begin in the same object.
@@ -480,21 +492,18 @@ impl<'d> Look<'_, 'd> {
         &self,
         one: &Access<'d>,
         other: &Access<'d>,
+        fits: &mut Vec<Fits>,
     ) -> Option<(Evaluated, Option<Evaluated>)> {
         let [a, b] = [one, other].map(|one| self.code.object(one.start));
         let [from, to] = [one, other].map(|one| self.code.offset(one.start));
         let offset = self.code.minus(from, to);
-        if offset.is(Kind::Unknown) {
+        if offset.is(Kind::Unknown) || offset.size() > MOST_OPERATIONS {
             return None;
         }
+        let offset = self.unwrapped(offset, fits)?;
         let (offset, growth) = match self.code.recurrence(offset) {
             Some(along) if along.of == self.iterations => {
-                let first = self.code.expression(self.first);
-                let first = match self.signed {
-                    true => self.code.with_sign(first, 64),
-                    false => self.code.without_sign(first, 64),
-                };
-                let before = self.code.product(&[along.step, first]);
+                let before = self.code.product(&[along.step, self.first_of(64)]);
                 let at_0 = self.code.minus(along.start, before);
                 (at_0, Some(self.number(along.step)?))
             }
@@ -510,6 +519,64 @@ impl<'d> Look<'_, 'd> {
             }
         };
         Some((distance, growth))
+    }
+
+    /// The number of a share's first iteration.
+    fn first_of(&self, bits: u32) -> Expression<'d> {
+        let first = self.code.expression(self.first);
+        match self.signed {
+            true => self.code.with_sign(first, bits),
+            false => self.code.without_sign(first, bits),
+        }
+    }
+
+    /// The same number, of which parts that count iterations in few bits do so in 64: if they fit.
+    fn unwrapped(&self, one: Expression<'d>, fits: &mut Vec<Fits>) -> Option<Expression<'d>> {
+        let operands = one.operands();
+        let signed = match one.kind() {
+            Kind::SignExtend => Some(true),
+            Kind::ZeroExtend => Some(false),
+            _ => None,
+        };
+        if let Some(signed) = signed
+            && self.code.bits(one) == 64
+            && let Some(counts) = self.code.recurrence(operands[0])
+            && counts.of == self.iterations
+        {
+            let bits = self.code.bits(operands[0]);
+            let step = i64::try_from(counts.step.constant()?).ok()?;
+            let times = |bits, first| self.code.product(&[self.code.number(bits, step), first]);
+            let before = times(bits, self.first_of(bits));
+            let at_0 = self.code.minus(counts.start, before);
+            let one = Fits {
+                start: self.number(at_0)?,
+                bits,
+                signed,
+                step,
+            };
+            if step.abs() > MOST_STEP {
+                return None;
+            }
+            if !fits.contains(&one) {
+                fits.push(one);
+            }
+            let at_0 = match signed {
+                true => self.code.with_sign(at_0, 64),
+                false => self.code.without_sign(at_0, 64),
+            };
+            let start = self.code.sum(&[at_0, times(64, self.first_of(64))]);
+            let step = self.code.number(64, step);
+            return Some(self.code.recurring(&[start, step], self.iterations));
+        }
+        if operands.is_empty() || one.is(Kind::Recurrence) {
+            return Some(one);
+        }
+        let new = operands.iter().map(|one| self.unwrapped(*one, fits));
+        let new: Vec<_> = new.collect::<Option<_>>()?;
+        match new == operands {
+            true => Some(one),
+            false => Some(self.code.like(one, &new)),
+        }
     }
 
     /// An address that the host knows, as a number.
@@ -774,13 +841,32 @@ impl Shared {
         let most = turns.iter().copied().reduce(largest).expect("there is one");
         holds.push(at_most(number(LEAST_TURNS), most));
         let iterations = builder.difference(last, first);
+        let product = |a, b| builder.binary(Opcode::LLVMMul, a, b);
+        for one in &self.fits {
+            let at_0 = one.start.emit(builder, captures);
+            let at_0 = match (at_0.ty() == long, one.signed) {
+                (true, _) => at_0,
+                (_, true) => builder.cast(Opcode::LLVMSExt, at_0, long),
+                (_, false) => builder.cast(Opcode::LLVMZExt, at_0, long),
+            };
+            let [least, most] = match one.signed {
+                true => [-(1 << (one.bits - 1)), (1 << (one.bits - 1)) - 1],
+                false => [0, (1 << one.bits) - 1],
+            };
+            // Of first iterations that are so great it is not asked how far it is to there.
+            holds.push(within(first, MOST_GROWTH));
+            for iteration in [first, last] {
+                let value = builder.sum(at_0, product(iteration, number(one.step)));
+                holds.push(at_most(number(least), value));
+                holds.push(at_most(value, number(most)));
+            }
+        }
         for one in &self.apart {
             let at_0 = one.distance.emit(builder, captures);
             let [mut least, mut most] = [at_0; 2];
             if let Some(growth) = &one.growth {
                 let growth = growth.emit(builder, captures);
                 holds.push(within(growth, MOST_GROWTH));
-                let product = |a, b| builder.binary(Opcode::LLVMMul, a, b);
                 let start = builder.sum(at_0, product(growth, first));
                 let end = builder.sum(start, product(growth, iterations));
                 let is_more = at_most(start, end);
