@@ -98,6 +98,7 @@ static void pivot(int n, int m, int from, int column, double *a) {
 // A row is taken from all others, as Gauss does.
 static void eliminate(int n, double *a) {
   for (int k = 0; k < n - 1; k++) {
+// SAID: :[[# @LINE + 1]]:{{.*}}share the rows
 #pragma omp parallel for
     for (int i = k + 1; i < n; i++) {
       double factor = a[i * n + k] > 0 ? 0.015625 : -0.015625;

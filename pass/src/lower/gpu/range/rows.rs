@@ -36,7 +36,7 @@ const MOST_STEP: i64 = 1 << 20;
 /// Bytes within which next to each other is near.
 const NEAR: i64 = 64;
 /// Operations of a number that the host computes, at most.
-const MOST_OPERATIONS: usize = 24;
+const MOST_OPERATIONS: usize = 40;
 /// Questions of the host's, at most.
 const MOST_QUESTIONS: usize = 48;
 /// Distances that the host computes with: a greater one it does not look at.
@@ -497,14 +497,13 @@ impl<'d> Look<'_, 'd> {
         let [a, b] = [one, other].map(|one| self.code.object(one.start));
         let [from, to] = [one, other].map(|one| self.code.offset(one.start));
         let offset = self.code.minus(from, to);
-        if offset.is(Kind::Unknown) || offset.size() > MOST_OPERATIONS {
+        if offset.is(Kind::Unknown) || offset.size() > 2 * MOST_OPERATIONS {
             return None;
         }
         let offset = self.unwrapped(offset, fits)?;
         let (offset, growth) = match self.code.recurrence(offset) {
             Some(along) if along.of == self.iterations => {
-                let before = self.code.product(&[along.step, self.first_of(64)]);
-                let at_0 = self.code.minus(along.start, before);
+                let at_0 = self.at_0(along.start)?;
                 (at_0, Some(self.number(along.step)?))
             }
             _ => (offset, None),
@@ -519,6 +518,29 @@ impl<'d> Look<'_, 'd> {
             }
         };
         Some((distance, growth))
+    }
+
+    /// What an expression is where a share begins with iteration 0: what it is there in any share, if nothing but the
+    /// number of the iteration changes from one to the next.
+    fn at_0(&self, one: Expression<'d>) -> Option<Expression<'d>> {
+        let code = self.code.loops()[self.iterations].header.instructions();
+        let phis = code.iter().filter(|at| at.opcode() == Opcode::LLVMPHI);
+        (phis.count() == 1).then(|| self.without_first(one))
+    }
+
+    fn without_first(&self, one: Expression<'d>) -> Expression<'d> {
+        if one.value() == Some(self.first) {
+            return self.code.number(self.code.bits(one), 0);
+        }
+        let operands = one.operands();
+        let new: Vec<_> = operands
+            .iter()
+            .map(|one| self.without_first(*one))
+            .collect();
+        match new == operands {
+            true => one,
+            false => self.code.like(one, &new),
+        }
     }
 
     /// The number of a share's first iteration.
@@ -545,9 +567,7 @@ impl<'d> Look<'_, 'd> {
         {
             let bits = self.code.bits(operands[0]);
             let step = i64::try_from(counts.step.constant()?).ok()?;
-            let times = |bits, first| self.code.product(&[self.code.number(bits, step), first]);
-            let before = times(bits, self.first_of(bits));
-            let at_0 = self.code.minus(counts.start, before);
+            let at_0 = self.at_0(counts.start)?;
             let one = Fits {
                 start: self.number(at_0)?,
                 bits,
@@ -564,8 +584,9 @@ impl<'d> Look<'_, 'd> {
                 true => self.code.with_sign(at_0, 64),
                 false => self.code.without_sign(at_0, 64),
             };
-            let start = self.code.sum(&[at_0, times(64, self.first_of(64))]);
             let step = self.code.number(64, step);
+            let before = self.code.product(&[step, self.first_of(64)]);
+            let start = self.code.sum(&[at_0, before]);
             return Some(self.code.recurring(&[start, step], self.iterations));
         }
         if operands.is_empty() || one.is(Kind::Recurrence) {
