@@ -9,10 +9,13 @@
 //! around these loops changes nothing that others see, and reads nothing that they write. Where that depends on values, the
 //! host asks in front of the launch. (What other iterations access they may at any time.)
 
+mod shared;
+
+pub(super) use shared::Shared;
+
 use okl_abi::Effects;
 
 use super::checks::tells_only;
-use super::host::MOST_ITERATIONS;
 use super::uniform::Evaluated;
 use super::wide::Copy;
 use super::{Passed, calls};
@@ -21,28 +24,22 @@ use crate::analysis::variables::is_harmless;
 use crate::ir::Region;
 use crate::llvm::{
     Block, Builder, Call, Code, Comparison, Evolution, Expression, ExpressionKind as Kind,
-    Function, Instruction, IntPredicate, Intrinsic, Module, Opcode, Reach, Value,
+    Function, Instruction, IntPredicate, Module, Opcode, Reach, Value,
 };
 use crate::lower::gpu::math;
+use shared::{Apart, Fits, LEAST_TURNS};
 
-/// Work items that share a row, at most, as a power of two: a block's.
-const MOST_SHARE: i64 = 8;
-/// Turns of a loop, at least, that are shared.
-const LEAST_TURNS: i64 = 8;
-/// Turns of a loop that is shared, at most.
-const MOST_TURNS: i64 = 1 << 30;
 /// Bytes from one turn's element to the next one's, at most.
 const MOST_STEP: i64 = 1 << 20;
 /// Bytes within which next to each other is near.
 const NEAR: i64 = 64;
 /// Operations of a number that the host computes, at most.
 const MOST_OPERATIONS: usize = 40;
+/// Instructions around these loops, at most, which each of the work items runs that share a row, and how many a call counts as.
+const MOST_AROUND: usize = 64;
+const OF_CALL: usize = 32;
 /// Questions of the host's, at most.
 const MOST_QUESTIONS: usize = 48;
-/// Distances that the host computes with: a greater one it does not look at.
-const MOST_DISTANCE: i64 = 1 << 61;
-/// What a distance grows by from one iteration to the next, at most.
-const MOST_GROWTH: i64 = 1 << 32;
 
 /// Loops whose turns work items share.
 pub(super) struct Rows<'d> {
@@ -67,38 +64,6 @@ struct Counter<'d> {
     by: i64,
     /// What computes the next one.
     next: Instruction<'d>,
-}
-
-/// What the host finds out of it.
-#[derive(PartialEq)]
-pub(super) struct Shared {
-    /// How many turns each of the loops has: of so many bits, 32 at least, without a sign.
-    turns: Vec<(Evaluated, u32)>,
-    fits: Vec<Fits>,
-    apart: Vec<Apart>,
-}
-
-/// That a number that counts iterations does not overflow, if the host finds it so.
-#[derive(PartialEq)]
-struct Fits {
-    /// What it is in iteration 0, of so many bits, perhaps with a sign, and what is added in each.
-    start: Evaluated,
-    bits: u32,
-    signed: bool,
-    step: i64,
-}
-
-/// That two accesses of an iteration meet nowhere, if the host finds it so.
-#[derive(PartialEq)]
-struct Apart {
-    /// How many bytes the first element of one is behind the first one of the other, in iteration 0.
-    distance: Evaluated,
-    /// What that grows by from one iteration to the next.
-    growth: Option<Evaluated>,
-    /// For each: which loop it is in, and how far its element in a turn is from that in the next one.
-    steps: [Option<(usize, i64)>; 2],
-    /// Bytes that they access.
-    bytes: [i64; 2],
 }
 
 /// An access of memory that others may access, in an iteration.
@@ -186,6 +151,9 @@ fn find_in<'d>(
         let (row, count) = look.row(*of)?;
         loops.push(row.original(copy)?);
         turns.push(count);
+    }
+    if look.around(&its) > MOST_AROUND {
+        return None;
     }
     let accesses = look.accesses(&its)?;
     if !look.go_along_rows(&accesses) {
@@ -321,6 +289,24 @@ impl<'d> Look<'_, 'd> {
             counters,
         };
         (bits <= 64).then_some((row, (turns, bits.max(32))))
+    }
+
+    /// How much of an iteration's code stands around its loops.
+    fn around(&self, rows: &[usize]) -> usize {
+        let is_around = |block: &&Block<'d>| {
+            let mut rows = rows.iter();
+            !rows.any(|of| self.code.contains(*of, **block))
+        };
+        let blocks = self.code.loops()[self.iterations].blocks.iter();
+        let code = blocks
+            .filter(is_around)
+            .flat_map(|block| block.instructions());
+        let counts = code.map(|at| match at.as_call() {
+            Some(_) if is_told(at) => 0,
+            Some(_) => OF_CALL,
+            None => 1,
+        });
+        counts.sum()
     }
 
     /// What an iteration accesses that others may access; none where it does what cannot be dealt out.
@@ -827,105 +813,5 @@ impl<'d> Counter<'d> {
             };
             phi.set_operand(at, value);
         }
-    }
-}
-
-impl Shared {
-    /// How many work items share a row, as a power of two, where the iterations are those from a first one to a last one: 0
-    /// where a work item has to have it alone.
-    pub(super) fn emit<'m>(
-        &self,
-        builder: &Builder<'m>,
-        captures: &[Value<'m>],
-        [first, last]: [Value<'m>; 2],
-    ) -> Value<'m> {
-        let module = builder.module();
-        let (long, number) = (module.int(64), |number| module.const_i64(number));
-        let ask = |predicate, a, b| builder.ask(Comparison::Integer(predicate), a, b);
-        let at_most = |a, b| ask(IntPredicate::LLVMIntSLE, a, b);
-        let within = |value, most: i64| {
-            let least = at_most(number(-most), value);
-            builder.and(least, at_most(value, number(most)))
-        };
-        let largest = |a, b| builder.select(at_most(a, b), b, a);
-        let turns = self.turns.iter().map(|(turns, _)| {
-            let turns = turns.emit(builder, captures);
-            match turns.ty() == long {
-                true => turns,
-                false => builder.cast(Opcode::LLVMZExt, turns, long),
-            }
-        });
-        let turns: Vec<_> = turns.collect();
-        let mut holds: Vec<_> = (turns.iter())
-            .map(|turns| ask(IntPredicate::LLVMIntULE, *turns, number(MOST_TURNS)))
-            .collect();
-        let most = turns.iter().copied().reduce(largest).expect("there is one");
-        holds.push(at_most(number(LEAST_TURNS), most));
-        let iterations = builder.difference(last, first);
-        let product = |a, b| builder.binary(Opcode::LLVMMul, a, b);
-        for one in &self.fits {
-            let at_0 = one.start.emit(builder, captures);
-            let at_0 = match (at_0.ty() == long, one.signed) {
-                (true, _) => at_0,
-                (_, true) => builder.cast(Opcode::LLVMSExt, at_0, long),
-                (_, false) => builder.cast(Opcode::LLVMZExt, at_0, long),
-            };
-            let [least, most] = match one.signed {
-                true => [-(1 << (one.bits - 1)), (1 << (one.bits - 1)) - 1],
-                false => [0, (1 << one.bits) - 1],
-            };
-            // Of first iterations that are so great it is not asked how far it is to there.
-            holds.push(within(first, MOST_GROWTH));
-            for iteration in [first, last] {
-                let value = builder.sum(at_0, product(iteration, number(one.step)));
-                holds.push(at_most(number(least), value));
-                holds.push(at_most(value, number(most)));
-            }
-        }
-        for one in &self.apart {
-            let at_0 = one.distance.emit(builder, captures);
-            let [mut least, mut most] = [at_0; 2];
-            if let Some(growth) = &one.growth {
-                let growth = growth.emit(builder, captures);
-                holds.push(within(growth, MOST_GROWTH));
-                let start = builder.sum(at_0, product(growth, first));
-                let end = builder.sum(start, product(growth, iterations));
-                let is_more = at_most(start, end);
-                least = builder.select(is_more, start, end);
-                most = builder.select(is_more, end, start);
-            }
-            holds.push(within(least, MOST_DISTANCE));
-            holds.push(within(most, MOST_DISTANCE));
-            for (side, step) in one.steps.iter().enumerate() {
-                let Some((row, step)) = step.filter(|(_, step)| *step != 0) else {
-                    continue;
-                };
-                // What it is nearer by in the last turn, or further.
-                let step = if side == 0 { step } else { -step };
-                let far = builder.plus(turns[row], -1);
-                let far = builder.binary(Opcode::LLVMMul, far, number(step));
-                match step < 0 {
-                    true => least = builder.sum(least, far),
-                    false => most = builder.sum(most, far),
-                }
-            }
-            let [bytes, of_other] = one.bytes;
-            let behind = at_most(number(of_other), least);
-            let before = at_most(most, number(-bytes));
-            holds.push(builder.select(behind, behind, before));
-        }
-        let all = holds.into_iter().reduce(|a, b| builder.and(a, b));
-        let bits_of = |value| {
-            let none = builder.int_cast(number(0), module.int(1));
-            let ctlz = Intrinsic::named("llvm.ctlz");
-            let free = builder.call_intrinsic(ctlz, &[long], &[value, none]);
-            builder.difference(number(64), free)
-        };
-        // Not more than have a turn, and so few that all of them are counted.
-        let own = builder.plus(bits_of(most), -1);
-        let room = i64::from(MOST_ITERATIONS.trailing_zeros());
-        let room = builder.difference(number(room), bits_of(iterations));
-        let bits = builder.least(builder.least(own, number(MOST_SHARE)), room);
-        builder.select(all.expect("there are some"), bits, number(0))
     }
 }
