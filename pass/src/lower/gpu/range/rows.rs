@@ -338,7 +338,7 @@ impl<'d> Look<'_, 'd> {
                     _ => continue,
                 }
             }
-            if is_table && !writes || !is_inside && !writes {
+            if (is_table || !is_inside) && !writes {
                 continue;
             }
             // What the last iteration leaves is one work item's.
