@@ -378,6 +378,18 @@ impl<'m> Instruction<'m> {
         }
     }
 
+    /// Of a number with zeros in front: whether it says that the number was not negative.
+    pub fn says_not_negative(self) -> bool {
+        // SAFETY: an operation that may say so.
+        self.opcode() == Opcode::LLVMZExt && unsafe { LLVMGetNNeg(self.raw()) != 0 }
+    }
+
+    /// Whether it says that it joins numbers that have no bits in common, which is their sum.
+    pub fn is_sum(self) -> bool {
+        // SAFETY: an operation that may say so.
+        self.opcode() == Opcode::LLVMOr && unsafe { LLVMGetIsDisjoint(self.raw()) != 0 }
+    }
+
     /// Of a division or shift to the right: whether it says that there is no remainder.
     pub fn is_exact(self) -> bool {
         let says = matches!(

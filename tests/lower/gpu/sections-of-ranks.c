@@ -15,7 +15,7 @@ double sum(int n, double *x) {
 }
 
 // Reads 8 bytes at 16 + 8 * m + 8 * m * i + 8 * j, with j up to what is between 0 and m - 2.
-// CHECK: @okl.device.sections.{{[0-9]+}} = private constant [101 x i64] [i64 1, i64 2, i64 4, i64 0, i64 8, i64 4, i64 16, i64 0, i64 8, i64 1, i64 3, i64 8, i64 2, i64 3, i64 -1, i64 8, i64 1, i64 -3, i64 2, i64 -1, i64 0, i64 1, i64 1, i64 -2, i64 2, i64 1, i64 1, i64 0, i64 2, i64 -1, i64 0, i64 1, i64 1, i64 3, i64 0,
+// CHECK: @okl.device.sections.{{[0-9]+}} = private constant [101 x i64] [i64 4, i64 5, i64 8, i64 0, i64 8, i64 4, i64 16, i64 0, i64 8, i64 1, i64 6, i64 8, i64 2, i64 6, i64 -1, i64 8, i64 1, i64 -3, i64 2, i64 -1, i64 0, i64 1, i64 1, i64 -2, i64 2, i64 1, i64 1, i64 0, i64 2, i64 -1, i64 0, i64 1, i64 1, i64 6, i64 0,
 void stencil(int n, int m, double *x, double *y) {
 #pragma omp parallel for
   for (int i = 1; i < n - 1; i++)

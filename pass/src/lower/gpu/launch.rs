@@ -147,12 +147,7 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Launches<'m> {
                 range::launch(module, fork, record, plan.has_cpu);
                 range::mark(module, fork.body);
                 of_regions.push((fork.body.name(), record));
-                match plan.on_ranks {
-                    true => {
-                        "what a rank has of the loop of this region runs on its device, where there is one"
-                    }
-                    false => "the loop of this region runs on a device, where there is one",
-                }
+                fork.described()
             }
         };
         going.site.instruction().remark("Device", what, false);

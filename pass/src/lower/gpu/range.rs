@@ -14,10 +14,12 @@ mod divide;
 mod holds;
 mod host;
 mod reduce;
+mod rows;
 mod sections;
 mod share;
 mod steps;
 mod uniform;
+mod wide;
 
 pub use checks::{tells_only, written};
 pub use host::{around, is_alone_now, launch};
@@ -47,6 +49,7 @@ use deal::{Dealt, begins_with_0, deal, is_end};
 use divide::{Divisor, Part};
 use holds::Holds;
 use reduce::Combined;
+use rows::Shared;
 use share::Share;
 use uniform::{Evaluated, Uniform};
 
@@ -92,6 +95,8 @@ pub struct Hosted {
     holds: Vec<Holds>,
     /// What is combined behind the kernel.
     combined: Option<Combined>,
+    /// How many work items share loops that are in an iteration.
+    rows: Option<Shared>,
 }
 
 /// A value that is passed.
@@ -110,6 +115,27 @@ pub enum Passed {
     To,
     /// Where each block leaves its results.
     Results,
+    /// How many work items have an iteration together, of 32 bits, and as a power of two.
+    Sharing,
+    Power,
+}
+
+impl Fork<'_> {
+    /// What its work items do, for a remark.
+    pub fn described(&self) -> &'static str {
+        match (&self.share, &self.does.rows) {
+            (Some(_), Some(_)) => {
+                "what a rank has of the loop of this region runs on its device, where there is one, and its work items share the rows of the loop in it"
+            }
+            (Some(_), None) => {
+                "what a rank has of the loop of this region runs on its device, where there is one"
+            }
+            (None, Some(_)) => {
+                "the loop of this region runs on a device, where there is one, and its work items share the rows of the loop in it"
+            }
+            (None, None) => "the loop of this region runs on a device, where there is one",
+        }
+    }
 }
 
 /// What keeps a region from going there, and at which line of which file, where that is not all of it.
@@ -341,6 +367,11 @@ pub fn outline(
     check_all(device, body)?;
     let sections = candidate.share.as_ref();
     let sections = sections.and_then(|_| sections::find(device, body, &placeholders));
+    // What is combined each work item has a part of.
+    let is_launched_so = last.is_some() || candidate.share.is_some();
+    let rows = (combined.is_none() && is_launched_so)
+        .then(|| rows::find(device, body, site, signed, &placeholders, last.as_ref()))
+        .flatten();
     let items = builder.load(long, slot(long));
     placeholders.push((items, Passed::Items));
     for by in divide::divisors(&divided) {
@@ -361,6 +392,18 @@ pub fn outline(
         Ok([from, to])
     });
     let share = share.transpose()?;
+    let shared = rows.as_ref().map(|rows| {
+        let turns = rows.turns().iter().map(|(turns, bits)| {
+            let ty = device.int(*bits);
+            let value = builder.load(ty, slot(ty));
+            placeholders.push((value, Passed::Value(turns.clone())));
+            value
+        });
+        let turns: Vec<_> = turns.collect();
+        let [sharing, power] = [(); 2].map(|()| builder.load(short, slot(short)));
+        placeholders.extend([(sharing, Passed::Sharing), (power, Passed::Power)]);
+        (turns, sharing, power)
+    });
     let in_block = items_of(combined.as_ref().map_or(0, |combined| combined.bytes));
     let results = combined
         .as_ref()
@@ -380,6 +423,15 @@ pub fn outline(
             one.promise_no_wrap(true);
             one.promise_no_wrap(false);
         }
+    }
+    // Those that share an iteration have its number.
+    let (mut own, mut items) = (own, items);
+    if let Some((rows, (turns, sharing, power))) = rows.as_ref().zip(shared) {
+        let less = builder.difference(sharing, device.const_i32(1));
+        let number = builder.and(builder.int_cast(own, short), less);
+        let power = builder.int_cast(power, counted);
+        [own, items] = [own, items].map(|one| builder.binary(Opcode::LLVMLShr, one, power));
+        rows.emit(device, first, &turns, [number, sharing]);
     }
     if let Some((combined, results)) = combined.as_ref().zip(results) {
         let values = [block, item, results];
@@ -446,6 +498,7 @@ pub fn outline(
             last,
             holds,
             combined,
+            rows: rows.map(rows::Rows::shared),
         };
         (kernel, does)
     })

@@ -104,8 +104,12 @@ pub fn launch<'m>(module: &'m Module, fork: &Fork<'m>, record: Global<'m>, has_c
     builder.go_if(all.expect("there is one"), launches, threads);
 
     let builder = Builder::at_end_like(module, launches, at);
+    let power = distance.and_then(|last| {
+        let rows = does.rows.as_ref()?;
+        Some(rows.emit(&builder, &fork.captures, [zero, last]))
+    });
     let blocks = match distance {
-        Some(distance) => blocks_of(&builder, does, distance),
+        Some(distance) => blocks_of(&builder, does, distance, power),
         None => module.const_i64(BLOCKS_IF_UNKNOWN),
     };
     let combined = |builder: &Builder<'m>, combined: &Combined| {
@@ -121,6 +125,7 @@ pub fn launch<'m>(module: &'m Module, fork: &Fork<'m>, record: Global<'m>, has_c
         captures: &fork.captures,
         bounds: None,
         last: distance,
+        power,
         combined: &combined,
     };
     runs.launch(&builder, at, blocks, [behind, threads]);
@@ -139,14 +144,23 @@ fn in_block(does: &Hosted) -> i64 {
     items_of(does.combined.as_ref().map_or(0, |combined| combined.bytes))
 }
 
-/// How many blocks there are where so many iterations stand behind the first one.
+/// How many blocks there are where so many iterations stand behind the first one; each is that of as many work items as this
+/// is the power of two of.
 pub(super) fn blocks_of<'m>(
     builder: &Builder<'m>,
     does: &Hosted,
     distance: Value<'m>,
+    power: Option<Value<'m>>,
 ) -> Value<'m> {
     let module = builder.module();
     let in_block = in_block(does);
+    let distance = match power {
+        Some(power) => {
+            let items = builder.binary(Opcode::LLVMShl, builder.plus(distance, 1), power);
+            builder.plus(items, -1)
+        }
+        None => distance,
+    };
     let more = builder.plus(distance, in_block);
     let blocks = builder.binary(Opcode::LLVMSDiv, more, module.const_i64(in_block));
     builder.least(blocks, module.const_i64(most_blocks(does)))
@@ -162,6 +176,8 @@ pub(super) struct Runs<'a, 'm> {
     pub(super) bounds: Option<[Value<'m>; 2]>,
     /// The last iteration, where all of them run and the host counts them.
     pub(super) last: Option<Value<'m>>,
+    /// How many work items share an iteration, as a power of two, where they do.
+    pub(super) power: Option<Value<'m>>,
     /// Where what blocks leave is combined with what is there.
     pub(super) combined: &'a dyn Fn(&Builder<'m>, &Combined) -> Vec<Value<'m>>,
 }
@@ -208,6 +224,14 @@ impl<'m> Runs<'_, 'm> {
                 Passed::From => bound(0),
                 Passed::To => bound(1),
                 Passed::Results => results.expect("there are some"),
+                Passed::Power | Passed::Sharing => {
+                    let power = self.power.expect("it is known how many share one");
+                    let value = match one {
+                        Passed::Power => power,
+                        _ => builder.binary(Opcode::LLVMShl, module.const_i64(1), power),
+                    };
+                    builder.int_cast(value, module.int(32))
+                }
             };
             let ty = value.ty();
             let copy = entry.alloca(ty, module.align_of(ty));

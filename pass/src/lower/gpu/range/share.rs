@@ -231,12 +231,14 @@ pub fn launch<'m>(
     builder.go_if(all.expect("there are some"), launches, rest);
 
     let builder = Builder::at_end_like(module, launches, at);
-    let blocks = blocks_of(&builder, does, distance);
     let captures: Vec<_> = body
         .parameters()
         .into_iter()
         .skip(Region::LEADING)
         .collect();
+    let rows = does.rows.as_ref();
+    let power = rows.map(|rows| rows.emit(&builder, &captures, [from, to]));
+    let blocks = blocks_of(&builder, does, distance, power);
     let combined = |_: &Builder<'m>, _: &Combined| {
         let privates = share.privates.iter();
         privates.map(|private| **private).collect()
@@ -248,6 +250,7 @@ pub fn launch<'m>(
         captures: &captures,
         bounds: Some([from, to]),
         last: None,
+        power,
         combined: &combined,
     };
     let done = body.append_block(module);

@@ -1,0 +1,271 @@
+// Loops inside the iterations of a loop, whose turns work items share: they give what threads give, also where arrays overlap,
+// where what a turn writes the next one reads, where rows are short, long or not there, and where the loops stand in other
+// places of an iteration. Of those that may be shared the compiler says so, and of no others.
+//
+// RUN: %okl-cc -O2 -w -fopenmp --okl-target=cuda,cpu -Rpass=okl -c %s -o %t.o 2>&1 | grep -o ':[0-9]*:1: remark: the loop of this region.*' | sort -t: -k2n > %t.said; FileCheck --check-prefix=SAID --implicit-check-not='share the rows' %s < %t.said
+// RUN: for level in -O0 -O3; do %okl-cc $level -g -w -fopenmp --okl-target=cuda,spirv,cpu %s -o %t -lm && \
+// RUN:   OMP_NUM_THREADS=2 OKL_BACKEND=cpu %t > %t.threads && \
+// RUN:   OMP_NUM_THREADS=2 OKL_BACKEND=cuda-emulated OKL_STATS=1 %t > %t.device 2> %t.table && cmp %t.threads %t.device && \
+// RUN:   awk '/openmp-rows-on-devices.c:/ { all++ } END { exit all < 20 }' %t.table || exit 1; done
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 1 << 15 };
+static double one[MOST], two[MOST], three[MOST];
+static float small[MOST];
+static int fixed[2][40][60];
+
+static void begin(void) {
+  for (int i = 0; i < MOST; i++) one[i] = i % 101 - 50, two[i] = i % 37, three[i] = 0.5 * (i % 11), small[i] = i % 13;
+}
+
+static void tell(const char *what, int a, int b) {
+  double sum = 0;
+  for (int i = 0; i < MOST; i++) sum += (one[i] + 2 * two[i] + 3 * three[i] + 4 * small[i]) * (i % 97 + 1);
+  printf("%s %d %d: %.17g\n", what, a, b, sum);
+  begin();
+}
+
+static void sweep(int n, int m, const double *now, double *next) {
+// SAID: :[[# @LINE + 1]]:{{.*}}share the rows
+#pragma omp parallel for
+  for (int y = 1; y < n - 1; y++)
+    for (int x = 1; x < m - 1; x++) next[y * m + x] = 0.25 * (now[y * m + x - 1] + now[y * m + x + 1] + now[(y - 1) * m + x] + now[(y + 1) * m + x]);
+}
+
+// What a turn reads the one before it has written, if so many elements lie between them. (More than 0 elements are of no
+// other iteration.)
+static void shifted(int n, int m, const double *from, double *to) {
+// SAID: :[[# @LINE + 1]]:{{.*}}share the rows
+#pragma omp parallel for
+  for (int y = 0; y < n; y++)
+    for (int x = 0; x < m; x++) to[y * 2 * m + x] = from[y * 2 * m + x] + 1;
+}
+
+static void in_place(int n, int m, double *a) {
+#pragma omp parallel for
+  for (int y = 0; y < n; y++)
+    for (int x = 1; x < m; x++) a[y * m + x] = a[y * m + x - 1] * 0.5 + x;
+}
+
+static void far_behind(int n, int m, double *a) {
+#pragma omp parallel for
+  for (int y = 0; y < n; y++)
+    for (int x = 0; x < m - 9; x++) a[y * m + x] = a[y * m + x + 9] + 1;
+}
+
+static void its_own(int n, int m, double *a, float *b) {
+#pragma omp parallel for schedule(dynamic, 3)
+  for (int y = n - 1; y >= 0; y--)
+    for (long x = m - 1; x >= 0; x--) {
+      a[y * m + x] = sqrt(fabs(a[y * m + x])) * y;
+      if (b[y * m + x] > 6) b[y * m + x] -= x;
+    }
+}
+
+// Each writes two numbers, and steps over two.
+static void pairs(int n, int m, double *a) {
+// SAID: :[[# @LINE + 1]]:{{.*}}share the rows
+#pragma omp parallel for schedule(static, 1)
+  for (int y = 0; y < n; y++)
+    for (int x = 0; x < 2 * m; x += 2) {
+      double re = a[2 * m * y + x], im = a[2 * m * y + x + 1];
+      a[2 * m * y + x] = re * re - im, a[2 * m * y + x + 1] = re + im;
+    }
+}
+
+static void overlapping_pairs(int n, int m, double *a) {
+#pragma omp parallel for
+  for (int y = 0; y < n; y++)
+    for (int x = 0; x < m - 1; x++) {
+      a[m * y + x] += 1;
+      a[m * y + x + 1] *= 2;
+    }
+}
+
+// In front of the inner loop an element is read that it writes, or another one.
+static void pivot(int n, int m, int from, int column, double *a) {
+// SAID: :[[# @LINE + 1]]:{{.*}}share the rows
+#pragma omp parallel for
+  for (int y = 0; y < n; y++) {
+    double factor = a[y * m + column] / 8;
+    for (int x = from; x < m; x++) a[y * m + x] -= factor * x;
+  }
+}
+
+// A row is taken from all others, as Gauss does.
+static void eliminate(int n, double *a) {
+  for (int k = 0; k < n - 1; k++) {
+// SAID: :[[# @LINE + 1]]:{{.*}}share the rows
+#pragma omp parallel for
+    for (int i = k + 1; i < n; i++) {
+      double factor = a[i * n + k] > 0 ? 0.015625 : -0.015625;
+      for (int j = k + 1; j < n; j++) a[i * n + j] -= factor * a[k * n + j];
+    }
+  }
+}
+
+// Two loops, of which the second reads what the same turn of the first one has written, which is that of the same number,
+// and not that of the same element.
+static void twice(int n, int m, double *a, double *b) {
+// SAID: :[[# @LINE + 1]]:{{.*}}share the rows
+#pragma omp parallel for
+  for (int y = 0; y < n; y++) {
+    for (int x = 0; x < m; x++) a[y * m + x] = x * 0.25 + y;
+    for (int x = 0; x < m; x++) b[y * m + x] += a[y * m + x];
+  }
+}
+
+static void twice_shifted(int n, int m, double *a, double *b) {
+// SAID: :[[# @LINE + 1]]:{{.*}}share the rows
+#pragma omp parallel for
+  for (int y = 0; y < n; y++) {
+    for (int x = 0; x < m; x++) a[y * m + x] = x * 0.25 + y;
+    for (int x = 1; x < m; x++) b[y * m + x] += a[y * m + x - 1];
+  }
+}
+
+static void twice_ahead(int n, int m, double *a, double *b) {
+#pragma omp parallel for
+  for (int y = 0; y < n; y++) {
+    for (int x = 0; x < m; x++) a[y * m + x] = x * 0.25 + y;
+    for (int x = 0; x < m - 1; x++) b[y * m + x] += a[y * m + x + 1];
+  }
+}
+
+// The outer loop goes along.
+static void columns(int n, int m, double *a) {
+#pragma omp parallel for
+  for (int x = 0; x < m; x++)
+    for (int y = 0; y < n; y++) a[y * m + x] += y + x;
+}
+
+static void sums(int n, int m, const double *a, double *b) {
+#pragma omp parallel for
+  for (int y = 0; y < n; y++) {
+    double sum = 0;
+    for (int x = 0; x < m; x++) sum += a[y * m + x];
+    b[y] = sum;
+  }
+}
+
+static void ends(int n, int m, double *a) {
+#pragma omp parallel for
+  for (int y = 0; y < n; y++)
+    for (int x = 0; x < m; x++) {
+      if (a[y * m + x] > 40) break;
+      a[y * m + x] = x;
+    }
+}
+
+// What the loop leaves is used behind it.
+static void counter(int n, int m, double *a, double *b) {
+#pragma omp parallel for
+  for (int y = 0; y < n; y++) {
+    int x;
+    for (x = 0; x < m - y % 3; x++) a[y * m + x] = x;
+    b[y] = x;
+  }
+}
+
+// Local arrays of a turn, and of an iteration.
+static void local(int n, int m, double *a) {
+#pragma omp parallel for
+  for (int y = 0; y < n; y++) {
+    double factors[4];
+    for (int i = 0; i < 4; i++) factors[i] = y + i;
+    for (int x = 0; x < m; x++) a[y * m + x] *= factors[(int)fabs(a[y * m + x]) & 3];
+  }
+}
+
+static void carried(int n, int m, double *a) {
+#pragma omp parallel for
+  for (int y = 0; y < n; y++) {
+    double last[4] = {0};
+    for (int x = 0; x < m; x++) {
+      int at = (int)fabs(a[y * m + x]) & 3;
+      a[y * m + x] += last[at];
+      last[at] = x;
+    }
+  }
+}
+
+static void around(int n, int m, double *a, double *b) {
+#pragma omp parallel for
+  for (int y = 0; y < n; y++) {
+    b[y] = y;
+    for (int x = 0; x < m; x++) a[y * m + x] += b[y];
+  }
+}
+
+static void states(int from) {
+// SAID: :[[# @LINE + 1]]:{{.*}}share the rows
+#pragma omp parallel for
+  for (int i = 0; i < 40; i++)
+    for (int j = 0; j < 60; j++) fixed[1 - from][i][j] = fixed[from][i][j] * 3 + j;
+}
+
+// Numbers without a sign, which wrap around.
+static void wraps(unsigned n, unsigned m, unsigned from, double *a) {
+#pragma omp parallel for
+  for (unsigned y = 0; y < n; y++)
+    for (unsigned x = 0; x < m; x++) a[y * m + (x + from) % (n * m)] += x;
+}
+
+static void last(int n, int m, double *a, int *left) {
+  int value = -1;
+#pragma omp parallel for lastprivate(value)
+  for (int y = 0; y < n; y++) {
+    value = y * 3;
+    for (int x = 0; x < m; x++) a[y * m + x] += value;
+  }
+  *left = value;
+}
+
+int main(void) {
+  begin();
+  static const int sizes[][2] = {{3, 3}, {10, 9}, {10, 10}, {7, 11}, {40, 17}, {33, 33}, {5, 258}, {3, 1000}, {200, 40}, {100, 257}};
+  for (int i = 0; i < 10; i++) {
+    int n = sizes[i][0], m = sizes[i][1];
+    sweep(n, m, one, two), sweep(n, m, two, one), tell("sweep", n, m);
+    its_own(n, m, one, small), tell("its own", n, m);
+    in_place(n, m, one), tell("in place", n, m);
+    far_behind(n, m, one), tell("far behind", n, m);
+    pairs(n, m / 2, one), tell("pairs", n, m);
+    overlapping_pairs(n, m, one), tell("overlapping pairs", n, m);
+    twice(n, m, one, two), tell("twice", n, m);
+    twice_shifted(n, m, one, two), tell("twice, shifted", n, m);
+    twice_ahead(n, m, one, two), tell("twice, ahead", n, m);
+    columns(n, m, one), tell("columns", n, m);
+    sums(n, m, one, two), tell("sums", n, m);
+    ends(n, m, one), tell("ends", n, m);
+    counter(n, m, one, two), tell("counter", n, m);
+    local(n, m, one), tell("local", n, m);
+    carried(n, m, one), tell("carried", n, m);
+    around(n, m, one, two), tell("around", n, m);
+    wraps(n, m, 3, one), tell("wraps", n, m);
+    int left;
+    last(n, m, one, &left), tell("last", n, left);
+    if (n * m < MOST / 2) {
+      // Nothing, or some of a row, lies between the two.
+      static const int by[] = {0, 1, 2, 8, 30, 31, 32, 100};
+      for (int k = 0; k < 8; k++)
+        if (by[k] < m) {
+          shifted(n, m, one, one + by[k]), tell("shifted", n, by[k]);
+          shifted(n, m, one + by[k], one), tell("shifted back", n, by[k]);
+        }
+      shifted(n, m, one, one + m), tell("behind each other", n, m);
+      shifted(n, m, one + m, one), tell("in front of each other", n, m);
+    }
+    for (int column = 0; column < m; column += m / 3) pivot(n, m, m / 3, column, one), tell("pivot", n, column);
+  }
+  for (int n = 2; n < 60; n += 19) eliminate(n, one), tell("eliminate", n, n);
+  for (int i = 0; i < 3; i++) states(i & 1);
+  sweep(0, 40, one, two), sweep(40, 0, one, two), sweep(-3, -4, one, two), tell("nothing", 0, 0);
+  shifted(1, MOST / 2, one, two), tell("one row", 1, MOST / 2);
+  long sum = 0;
+  for (int i = 0; i < 2 * 40 * 60; i++) sum = sum * 7 + fixed[0][0][i];
+  printf("%ld\n", sum);
+}
