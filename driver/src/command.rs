@@ -1,6 +1,6 @@
 //! The compiler's command, and running it.
 //!
-//! OKL inputs are made C++ before, in a temporary folder: see `okl_inputs` and `front_step`.
+//! Inputs that are OKL or have loop chains are rewritten before, in a temporary folder: see `okl_inputs` and `front_step`.
 //!
 //! The plugin is named first, so that the user's own options win; the libraries last, where a linker
 //! looks for what is still missing. Between `--start-no-unused-arguments` and its end clang does not
@@ -18,6 +18,7 @@ use crate::arguments::{self, Arguments, Stage};
 use crate::front_step::{self, Failure, FrontStep};
 use crate::installation::{self, Installation};
 use crate::language::Language;
+use crate::loop_chains::{self, Dialect};
 use crate::measured::Measured;
 use crate::occa_devices::{self, Layout, Writes};
 use crate::okl_inputs::{self, Steps};
@@ -33,7 +34,7 @@ pub fn run(language: &Language, words: Vec<OsString>) -> Result<ExitCode, String
         writes = of_occa;
     }
     if arguments.wishes.normalize {
-        return normalize(&arguments);
+        return normalize(&arguments, language);
     }
     let (compiler, mode) = installation::compiler(language)?;
     if arguments.stage == Stage::Itself {
@@ -54,15 +55,20 @@ pub fn run(language: &Language, words: Vec<OsString>) -> Result<ExitCode, String
         println!("libraries: {}", found.libraries.display());
         return Ok(ExitCode::SUCCESS);
     }
+    let chains = loop_chains::chains(&arguments, language);
+    if !chains.is_empty() {
+        [arguments.passed, arguments.inputs] = arguments.expanded.clone();
+    }
     let context = Context {
         language,
         compiler,
         mode,
         arguments: &arguments,
         found,
+        chains,
     };
-    if !arguments.okl.is_empty() {
-        return context.compile_okl(writes);
+    if !arguments.okl.is_empty() || !context.chains.is_empty() {
+        return context.compile_rewritten(writes);
     }
     let mut words = arguments.passed.clone();
     if arguments.stage == Stage::Link {
@@ -96,6 +102,8 @@ struct Context<'a> {
     mode: Option<&'static str>,
     arguments: &'a Arguments,
     found: Installation,
+    /// The inputs that may have loop chains.
+    chains: Vec<(OsString, Dialect)>,
 }
 
 impl Context<'_> {
@@ -132,17 +140,19 @@ impl Context<'_> {
         }))
     }
 
-    /// Does what a command with OKL inputs asks for; for OCCA's devices `writes` is what.
-    fn compile_okl(&self, writes: Writes) -> Result<ExitCode, String> {
+    /// Does what a command with inputs that are rewritten asks for; for OCCA's devices `writes` is what.
+    fn compile_rewritten(&self, writes: Writes) -> Result<ExitCode, String> {
         let arguments = self.arguments;
-        if !self.language.headers {
+        if !arguments.okl.is_empty() && !self.language.headers {
             return Err(format!(
                 "{}: {} takes no OKL files; compile them with okl-c++ -c",
                 arguments.okl[0].to_string_lossy(),
                 self.language.driver
             ));
         }
-        self.found.require_okl_headers()?;
+        if !arguments.okl.is_empty() {
+            self.found.require_okl_headers()?;
+        }
         let layout = Layout::of(arguments, writes)?;
         let stage = layout.as_ref().map_or(arguments.stage, Layout::stage);
         let steps_in = |folder: &Path| {
@@ -157,10 +167,10 @@ impl Context<'_> {
                     words
                 }
             };
-            okl_inputs::steps(&arguments::parts(&words), stage, folder)
+            okl_inputs::steps(&arguments::parts(&words), &self.chains, stage, folder)
         };
         if arguments.wishes.show {
-            self.show_okl(&steps_in(Path::new("okl.tmp")))?;
+            self.show_rewritten(&steps_in(Path::new("okl.tmp")))?;
             return Ok(ExitCode::SUCCESS);
         }
         let explains = self.explains(arguments.stage)?;
@@ -170,7 +180,7 @@ impl Context<'_> {
             if let Some(layout) = &layout {
                 layout.prepare(step.folder())?;
             }
-            let failed = self.run_okl(&step, &steps, layout.is_some(), explains.as_ref())?;
+            let failed = self.run_rewritten(&step, &steps, layout.is_some(), explains.as_ref())?;
             if let (Some(layout), None, false) = (&layout, failed, step.is_to_end()) {
                 layout.write(step.folder())?;
             }
@@ -181,8 +191,8 @@ impl Context<'_> {
         Ok(failed?.map_or(ExitCode::SUCCESS, front_step::end_as))
     }
 
-    /// Normalises the OKL inputs, then runs the commands; returns how the first ended that failed.
-    fn run_okl(
+    /// Rewrites inputs, then runs the commands; returns how the first ended that failed.
+    fn run_rewritten(
         &self,
         step: &FrontStep,
         steps: &Steps,
@@ -196,7 +206,8 @@ impl Context<'_> {
         let mut failed = None;
         for source in steps.sources.iter().take_while(|_| !step.is_to_end()) {
             let command = self.command(Stage::Preprocess, &source.preprocess)?;
-            let failure = front_step::normalise(&command, source, occa)?;
+            let expand = |text: &str, dialect| expand(&self.compiler, self.mode, text, dialect);
+            let failure = front_step::rewrite(&command, source, occa, expand)?;
             failed = failed.or(failure);
         }
         if failed.is_some() {
@@ -221,7 +232,7 @@ impl Context<'_> {
     }
 
     /// Prints the commands, with a folder of this folder in place of a temporary one.
-    fn show_okl(&self, steps: &Steps) -> Result<(), String> {
+    fn show_rewritten(&self, steps: &Steps) -> Result<(), String> {
         for source in &steps.sources {
             let [from, to] =
                 [&source.preprocessed, &source.file].map(|file| command_line([file.as_os_str()]));
@@ -238,13 +249,26 @@ impl Context<'_> {
     }
 }
 
+/// What the preprocessor makes of definitions and text.
+fn expand(
+    compiler: &Path,
+    mode: Option<&'static str>,
+    text: &str,
+    dialect: Dialect,
+) -> Result<String, String> {
+    let mut words: Vec<OsString> = vec![compiler.into()];
+    words.extend(mode.map(OsString::from));
+    words.extend(loop_chains::expansion(dialect).map(OsString::from));
+    front_step::filtered(&words, text)
+}
+
 /// A command as one would type it.
 fn show(words: &[OsString]) -> String {
     command_line(words.iter().map(OsString::as_os_str))
 }
 
-/// Prints an OKL file as C++, or what is wrong with it.
-fn normalize(arguments: &Arguments) -> Result<ExitCode, String> {
+/// Prints an OKL file as C++, and markers in place of the pragmas of loop chains; or what is wrong with it.
+fn normalize(arguments: &Arguments, language: &Language) -> Result<ExitCode, String> {
     let all: Vec<_> = arguments.passed.iter().chain(&arguments.inputs).collect();
     let one = match all[..] {
         [one] if *one == "-" || arguments.inputs.len() == 1 => one,
@@ -261,7 +285,11 @@ fn normalize(arguments: &Arguments) -> Result<ExitCode, String> {
     let text = text.map_err(|error| format!("cannot read {name}: {error}"))?;
     let text = String::from_utf8(text).map_err(|_| format!("{name} is not UTF-8"))?;
     let occa = arguments.wishes.occa.then_some(okl::Occa::Processor);
-    match okl::normalise_for(&text, &name, okl::Mode::Source, occa) {
+    let mut normalised = okl::normalise_for(&text, &name, okl::Mode::Source, occa);
+    if let (Ok(of_okl), true) = (&normalised, loop_chains::may_be_in(&text)) {
+        normalised = marked(of_okl, &text, &name, language)?;
+    }
+    match normalised {
         Ok(mut normalised) => {
             // What is wrong with it is to be said of the user's file; where markers are declared, that is so already.
             let is_preprocessed = text.starts_with("# 1 ");
@@ -278,6 +306,24 @@ fn normalize(arguments: &Arguments) -> Result<ExitCode, String> {
             Ok(ExitCode::FAILURE)
         }
     }
+}
+
+/// A text that may have been OKL, which `all` was, with markers in place of the pragmas of loop chains.
+fn marked(
+    text: &str,
+    all: &str,
+    name: &str,
+    language: &Language,
+) -> Result<Result<String, Vec<okl::Diagnostic>>, String> {
+    let (compiler, mode) = installation::compiler(language)?;
+    let facts = loop_chains::Facts::of(all);
+    let read = |file: &str| fs::read_to_string(file).ok();
+    let mut placed = okl::without_definitions(text);
+    if text == all {
+        placed = okl::at_columns(&placed, read);
+    }
+    let expand = |text: &str| expand(&compiler, mode, text, facts.dialect);
+    loop_chains::marked(&placed, name, facts, read, expand)
 }
 
 /// Becomes the compiler; returns why not.

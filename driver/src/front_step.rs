@@ -1,12 +1,13 @@
-//! Making OKL inputs C++ in a temporary folder, which goes away however the command ends.
+//! Rewriting inputs in a temporary folder, which goes away however the command ends.
 //!
 //! While the folder is there, a signal that would end this process is noted: the compiler, which gets those of
 //! the terminal as well, ends, the folder goes, and then the signal does what it does.
 
 use std::ffi::{OsString, c_int};
+use std::io::{Seek, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, ExitCode, ExitStatus};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{fs, io};
@@ -15,8 +16,9 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::{flag, low_level};
 
 use crate::command::exit_code;
+use crate::loop_chains::{self, Dialect};
 use crate::okl::{self, Mode};
-use crate::okl_inputs::{Source, Steps};
+use crate::okl_inputs::{Kind, Source, Steps};
 
 /// Signals that end a process which does not see to them.
 const ENDING: [c_int; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
@@ -73,8 +75,8 @@ fn is_ignored(signal: c_int) -> bool {
 pub(crate) enum Failure {
     /// The compiler ended so.
     Compiler(ExitStatus),
-    /// There are errors in OKL text, which have been printed.
-    Okl,
+    /// There are errors in the text of an input, which have been printed.
+    Text,
 }
 
 impl Failure {
@@ -86,7 +88,7 @@ impl Failure {
 /// Ends as the compiler did.
 pub(crate) fn end_as(failure: Failure) -> ExitCode {
     match failure {
-        Failure::Okl => ExitCode::FAILURE,
+        Failure::Text => ExitCode::FAILURE,
         Failure::Compiler(status) => {
             // One of another kind would leave a second image of memory.
             if let Some(signal) = status.signal().filter(|one| ENDING.contains(one)) {
@@ -97,11 +99,12 @@ pub(crate) fn end_as(failure: Failure) -> ExitCode {
     }
 }
 
-/// Preprocesses and normalises an OKL input, whose kernels OCCA may call.
-pub(crate) fn normalise(
+/// Preprocesses and rewrites an input. OCCA may call the kernels of OKL; `expand` is the preprocessor of a dialect.
+pub(crate) fn rewrite(
     command: &[OsString],
     source: &Source,
     occa: Option<okl::Occa>,
+    expand: impl Fn(&str, Dialect) -> Result<String, String>,
 ) -> Result<Option<Failure>, String> {
     let name = match source.name.to_str() {
         Some("-") => "<stdin>".into(),
@@ -118,18 +121,52 @@ pub(crate) fn normalise(
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         text => text.map_err(failed)?,
     };
-    let text = String::from_utf8(text).map_err(|_| format!("{name} is not UTF-8"))?;
+    let text = match (String::from_utf8(text), source.kind) {
+        (Ok(text), _) => text,
+        (Err(_), Kind::Okl) => return Err(format!("{name} is not UTF-8")),
+        (Err(_), Kind::Chains(_)) => return Err(loop_chains::not_utf_8(&name)),
+    };
+    let read = |file: &str| fs::read_to_string(file).ok();
+    let facts = loop_chains::Facts::of(&text);
     let text = okl::without_definitions(&text);
-    let text = okl::at_columns(&text, |file| fs::read_to_string(file).ok());
-    let normalised = match okl::normalise_for(&text, &name, Mode::Preprocessed, occa) {
-        Ok(normalised) => normalised,
+    let text = okl::at_columns(&text, read);
+    let mut rewritten = match source.kind {
+        Kind::Okl => okl::normalise_for(&text, &name, Mode::Preprocessed, occa),
+        Kind::Chains(_) => Ok(text),
+    };
+    if let Ok(text) = &rewritten
+        && loop_chains::may_be_in(text)
+    {
+        let expand = |text: &str| expand(text, facts.dialect);
+        rewritten = loop_chains::marked(text, &name, facts, read, expand)?;
+    }
+    match rewritten {
+        Ok(text) => fs::write(&source.file, text).map_err(failed)?,
         Err(errors) => {
             errors.iter().for_each(|error| eprintln!("{error}"));
-            return Ok(Some(Failure::Okl));
+            return Ok(Some(Failure::Text));
         }
-    };
-    fs::write(&source.file, normalised).map_err(failed)?;
+    }
     Ok(None)
+}
+
+/// What a command prints that reads a text.
+pub(crate) fn filtered(command: &[OsString], text: &str) -> Result<String, String> {
+    let failed = |error: io::Error| cannot_run(command, &error);
+    // A file, as the command may print before it has read all.
+    let mut input = tempfile::tempfile().map_err(failed)?;
+    input.write_all(text.as_bytes()).map_err(failed)?;
+    input.rewind().map_err(failed)?;
+    let mut process = Command::new(&command[0]);
+    process.args(&command[1..]).stdin(input);
+    let output = process.stderr(Stdio::inherit()).output().map_err(failed)?;
+    if !output.status.success() {
+        return Err(format!(
+            "{} cannot expand macros",
+            command[0].to_string_lossy()
+        ));
+    }
+    String::from_utf8(output.stdout).map_err(|error| cannot_run(command, &io::Error::other(error)))
 }
 
 /// Puts the texts where the compiler leaves what is between its stages.

@@ -601,7 +601,7 @@ impl Sum {
     /// What tokens say; or the token that says something else.
     fn of(tokens: &[Token], iterators: &[Name]) -> Result<Sum, usize> {
         let mut at = 0;
-        let sum = Self::sum(tokens, &mut at, iterators, 0)?;
+        let sum = Self::terms(tokens, &mut at, iterators, 0)?;
         if at < tokens.len() { Err(at) } else { Ok(sum) }
     }
 
@@ -609,7 +609,7 @@ impl Sum {
         self.factors.iter().all(|factor| *factor == 0)
     }
 
-    fn sum(
+    fn terms(
         tokens: &[Token],
         at: &mut usize,
         iterators: &[Name],
@@ -668,7 +668,7 @@ impl Sum {
         match token.text.as_str() {
             _ if depth > DEEPEST => Err(begins),
             "(" => {
-                let sum = Self::sum(tokens, at, iterators, depth + 1)?;
+                let sum = Self::terms(tokens, at, iterators, depth + 1)?;
                 match tokens.get(*at).map(|token| token.text.as_str()) {
                     Some(")") => {
                         *at += 1;

@@ -1,0 +1,115 @@
+//! Which inputs may have loop chains.
+//!
+//! An input has where the word is in its file, or in a file that this one includes from its own folder or from those that
+//! the command names, and so on; names of files that macros make are not looked for. So a program without chains pays for
+//! reading its own files, and no compiler is run for it.
+
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::{Dialect, WORD};
+use crate::arguments::{Arguments, Stage, is_okl};
+use crate::language::Language;
+
+/// The inputs of a command that may have loop chains, and what they are in.
+pub(crate) fn chains(arguments: &Arguments, driver: &Language) -> Vec<(OsString, Dialect)> {
+    if arguments.stage < Stage::Check || !driver.headers {
+        return Vec::new();
+    }
+    let may_have = |(name, language): &(OsString, String)| {
+        let dialect = dialect(name, language, driver)?;
+        let mut search = Search {
+            folders: &arguments.folders,
+            seen: HashSet::new(),
+        };
+        let first = arguments.included.iter().map(PathBuf::as_path);
+        let mut all = first.chain([Path::new(name)]);
+        all.any(|file| search.finds(file))
+            .then(|| (name.clone(), dialect))
+    };
+    arguments.sources.iter().filter_map(may_have).collect()
+}
+
+/// What an input is in, if it is a source of C or C++.
+fn dialect(name: &OsStr, language: &str, driver: &Language) -> Option<Dialect> {
+    match language {
+        "c" => Some(Dialect::C),
+        "c++" if !is_okl(name, language) => Some(Dialect::Cpp),
+        "" | "none" => match Path::new(name).extension()?.to_str()? {
+            "c" if driver.driver == "okl-c++" => Some(Dialect::Cpp),
+            "c" => Some(Dialect::C),
+            "cc" | "cp" | "cxx" | "cpp" | "CPP" | "c++" | "C" | "CXX" => Some(Dialect::Cpp),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+struct Search<'a> {
+    folders: &'a [PathBuf],
+    seen: HashSet<PathBuf>,
+}
+
+impl Search<'_> {
+    /// Whether the word is in a file or in what it includes.
+    fn finds(&mut self, file: &Path) -> bool {
+        let mut next = vec![file.to_owned()];
+        while let Some(file) = next.pop() {
+            let Ok(text) = fs::read(&file) else {
+                continue;
+            };
+            if contains(&text, WORD.as_bytes()) {
+                return true;
+            }
+            let own = file.parent().unwrap_or(Path::new(""));
+            for (name, is_quoted) in includes(&text) {
+                let name = Path::new(OsStr::from_bytes(name));
+                let own = is_quoted.then_some(own);
+                let folders = own
+                    .into_iter()
+                    .chain(self.folders.iter().map(PathBuf::as_path));
+                let places = folders.map(|folder| folder.join(name));
+                // The first there is, as the preprocessor does.
+                let found = places
+                    .into_iter()
+                    .find(|place| self.seen.contains(place) || place.is_file());
+                if let Some(found) = found
+                    && self.seen.insert(found.clone())
+                {
+                    next.push(found);
+                }
+            }
+        }
+        false
+    }
+}
+
+fn contains(text: &[u8], word: &[u8]) -> bool {
+    match (std::str::from_utf8(text), std::str::from_utf8(word)) {
+        (Ok(text), Ok(word)) => text.contains(word),
+        _ => text.windows(word.len()).any(|one| one == word),
+    }
+}
+
+/// What a text includes, and whether its name is in quotes.
+fn includes(text: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
+    text.split(|byte| *byte == b'\n').filter_map(|line| {
+        let rest = line.trim_ascii_start().strip_prefix(b"#")?;
+        let rest = rest.trim_ascii_start().strip_prefix(b"include")?;
+        let rest = rest
+            .strip_prefix(b"_next")
+            .unwrap_or(rest)
+            .trim_ascii_start();
+        let is_quoted = rest.starts_with(b"\"");
+        if !is_quoted && !rest.starts_with(b"<") {
+            return None;
+        }
+        let end = rest[1..]
+            .iter()
+            .position(|byte| matches!(byte, b'"' | b'>'))?;
+        Some((&rest[1..=end], is_quoted))
+    })
+}
