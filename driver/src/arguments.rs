@@ -93,6 +93,8 @@ pub struct Arguments {
     pub folders: Vec<PathBuf>,
     /// The files that are read before each input.
     pub included: Vec<PathBuf>,
+    /// Whether a precompiled header is named.
+    pub has_precompiled: bool,
     /// `passed` and `inputs` with what is in response files.
     pub expanded: [Vec<OsString>; 2],
     /// Whether the plugin is named already.
@@ -215,6 +217,7 @@ impl Arguments {
             sources: Vec::new(),
             folders: Vec::new(),
             included: Vec::new(),
+            has_precompiled: false,
             expanded: Default::default(),
             has_plugin: false,
             optimises: false,
@@ -264,6 +267,7 @@ impl Arguments {
                 Some(file) if is_one_of(" -include --include ", text) => {
                     self.included.push(file.into());
                 }
+                Some(_) if text == "-include-pch" => self.has_precompiled = true,
                 None => {
                     let folder = ["-I", "-iquote", "--include-directory="];
                     let folder = folder.iter().find_map(|one| text.strip_prefix(one));

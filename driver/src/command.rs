@@ -7,7 +7,7 @@
 //! mind options that it has no use for, while it still tells the user of his.
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -40,7 +40,7 @@ pub fn run(language: &Language, words: Vec<OsString>) -> Result<ExitCode, String
     if arguments.stage == Stage::Itself {
         let mut all: Vec<OsString> = vec![compiler.into()];
         all.extend(arguments.passed);
-        return Err(execute(&all));
+        return Err(execute(&all, None));
     }
     let found = Installation::find()?;
     if arguments.wishes.version {
@@ -55,7 +55,12 @@ pub fn run(language: &Language, words: Vec<OsString>) -> Result<ExitCode, String
         println!("libraries: {}", found.libraries.display());
         return Ok(ExitCode::SUCCESS);
     }
-    let chains = loop_chains::chains(&arguments, language);
+    let typed = loop_chains::reads_typed(&arguments, language)
+        .then(front_step::typed)
+        .transpose()?;
+    let text = typed.as_ref().map(|(text, _)| text.as_slice());
+    let chains = loop_chains::chains(&arguments, language, text)?;
+    let typed = typed.map(|(_, file)| file);
     if !chains.is_empty() {
         [arguments.passed, arguments.inputs] = arguments.expanded.clone();
     }
@@ -66,6 +71,7 @@ pub fn run(language: &Language, words: Vec<OsString>) -> Result<ExitCode, String
         arguments: &arguments,
         found,
         chains,
+        typed,
     };
     if !arguments.okl.is_empty() || !context.chains.is_empty() {
         return context.compile_rewritten(writes);
@@ -90,9 +96,9 @@ pub fn run(language: &Language, words: Vec<OsString>) -> Result<ExitCode, String
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(asked) = context.explains(arguments.stage)? {
-        return explain::run(language, &all, &asked).map(exit_code);
+        return explain::run(language, &all, &asked, context.typed.as_ref()).map(exit_code);
     }
-    Err(execute(&all))
+    Err(execute(&all, context.typed))
 }
 
 /// A driver, and what it is asked for.
@@ -104,6 +110,8 @@ struct Context<'a> {
     found: Installation,
     /// The inputs that may have loop chains.
     chains: Vec<(OsString, Dialect)>,
+    /// What stands in for standard input, where that has been read.
+    typed: Option<File>,
 }
 
 impl Context<'_> {
@@ -207,7 +215,7 @@ impl Context<'_> {
         for source in steps.sources.iter().take_while(|_| !step.is_to_end()) {
             let command = self.command(Stage::Preprocess, &source.preprocess)?;
             let expand = |text: &str, dialect| expand(&self.compiler, self.mode, text, dialect);
-            let failure = front_step::rewrite(&command, source, occa, expand)?;
+            let failure = front_step::rewrite(&command, self.typed.as_ref(), source, occa, expand)?;
             failed = failed.or(failure);
         }
         if failed.is_some() {
@@ -223,8 +231,8 @@ impl Context<'_> {
         for command in steps.commands.iter().take_while(|_| !step.is_to_end()) {
             let command = self.command(command.stage, &command.words)?;
             let status = match explains {
-                Some(asked) => explain::run(self.language, &command, asked)?,
-                None => front_step::run(&command)?,
+                Some(asked) => explain::run(self.language, &command, asked, None)?,
+                None => front_step::run(&command, None)?,
             };
             failed = failed.or(Failure::of(status));
         }
@@ -326,9 +334,13 @@ fn marked(
     loop_chains::marked(&placed, name, facts, read, expand)
 }
 
-/// Becomes the compiler; returns why not.
-fn execute(words: &[OsString]) -> String {
-    let error = Command::new(&words[0]).args(&words[1..]).exec();
+/// Becomes the compiler, which reads `typed`; returns why not.
+fn execute(words: &[OsString], typed: Option<File>) -> String {
+    let mut command = Command::new(&words[0]);
+    if let Some(typed) = typed {
+        command.stdin(typed);
+    }
+    let error = command.args(&words[1..]).exec();
     format!("cannot run {}: {error}", words[0].to_string_lossy())
 }
 

@@ -4,7 +4,8 @@
 //! the terminal as well, ends, the folder goes, and then the signal does what it does.
 
 use std::ffi::{OsString, c_int};
-use std::io::{Seek, Write};
+use std::fs::File;
+use std::io::{Read, Seek, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
@@ -99,9 +100,10 @@ pub(crate) fn end_as(failure: Failure) -> ExitCode {
     }
 }
 
-/// Preprocesses and rewrites an input. OCCA may call the kernels of OKL; `expand` is the preprocessor of a dialect.
+/// Preprocesses and rewrites an input; `typed` is standard input. OCCA may call the kernels of OKL; `expand` is the preprocessor of a dialect.
 pub(crate) fn rewrite(
     command: &[OsString],
+    typed: Option<&File>,
     source: &Source,
     occa: Option<okl::Occa>,
     expand: impl Fn(&str, Dialect) -> Result<String, String>,
@@ -113,7 +115,7 @@ pub(crate) fn rewrite(
     let folder = source.file.parent().unwrap_or(Path::new("."));
     let failed = |error: io::Error| format!("{name}: {}: {error}", folder.display());
     fs::create_dir_all(folder).map_err(failed)?;
-    if let Some(failure) = Failure::of(run(command)?) {
+    if let Some(failure) = Failure::of(run(command, typed)?) {
         return Ok(Some(failure));
     }
     let text = match fs::read(&source.preprocessed) {
@@ -154,9 +156,7 @@ pub(crate) fn rewrite(
 pub(crate) fn filtered(command: &[OsString], text: &str) -> Result<String, String> {
     let failed = |error: io::Error| cannot_run(command, &error);
     // A file, as the command may print before it has read all.
-    let mut input = tempfile::tempfile().map_err(failed)?;
-    input.write_all(text.as_bytes()).map_err(failed)?;
-    input.rewind().map_err(failed)?;
+    let input = file_of(text.as_bytes()).map_err(failed)?;
     let mut process = Command::new(&command[0]);
     process.args(&command[1..]).stdin(input);
     let output = process.stderr(Stdio::inherit()).output().map_err(failed)?;
@@ -179,10 +179,30 @@ pub(crate) fn keep(steps: &Steps, folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs a command to its end.
-pub(crate) fn run(command: &[OsString]) -> Result<ExitStatus, String> {
-    let status = Command::new(&command[0]).args(&command[1..]).status();
-    status.map_err(|error| cannot_run(command, &error))
+/// Runs a command to its end, with `typed` as standard input where that has been read.
+pub(crate) fn run(command: &[OsString], typed: Option<&File>) -> Result<ExitStatus, String> {
+    let failed = |error: io::Error| cannot_run(command, &error);
+    let mut process = Command::new(&command[0]);
+    if let Some(typed) = typed {
+        process.stdin(typed.try_clone().map_err(failed)?);
+    }
+    process.args(&command[1..]).status().map_err(failed)
+}
+
+/// Standard input, and a file that may stand in for it.
+pub(crate) fn typed() -> Result<(Vec<u8>, File), String> {
+    let failed = |error: io::Error| format!("cannot read standard input: {error}");
+    let mut text = Vec::new();
+    io::stdin().read_to_end(&mut text).map_err(failed)?;
+    Ok((text.clone(), file_of(&text).map_err(failed)?))
+}
+
+/// A file without a name that has a text.
+fn file_of(text: &[u8]) -> io::Result<File> {
+    let mut file = tempfile::tempfile()?;
+    file.write_all(text)?;
+    file.rewind()?;
+    Ok(file)
 }
 
 /// Removes what an earlier command wrote, unless it is no plain file.

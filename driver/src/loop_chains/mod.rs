@@ -24,7 +24,7 @@ mod pragmas;
 mod rewrite;
 mod search;
 
-pub(crate) use search::chains;
+pub(crate) use search::{chains, reads_typed};
 
 use crate::okl::tokens::Tokens;
 use crate::okl::{Diagnostic, without_definitions};
@@ -80,7 +80,40 @@ pub(crate) fn marked(
     let found = pragmas::find(&tokens, &read, &expand)?;
     let marked = rewrite::run(&tokens, &found, facts);
     // Other definitions were for these pragmas alone.
-    Ok(marked.map(|text| without_definitions(&text)))
+    Ok(marked.map(|text| unsuspicious(&without_definitions(&text))))
+}
+
+/// Warnings that clang does not give where a macro stands, which the preprocessed text no longer tells.
+const OF_MACROS: [&str; 13] = [
+    "constant-logical-operand",
+    "logical-op-parentheses",
+    "parentheses-equality",
+    "self-assign",
+    "self-assign-field",
+    "sign-conversion",
+    "tautological-compare",
+    "tautological-type-limit-compare",
+    "tautological-unsigned-zero-compare",
+    "unused-comparison",
+    "unused-value",
+    "xor-used-as-pow",
+    "c++-keyword",
+];
+
+/// A text for which the compiler does not give these.
+fn unsuspicious(text: &str) -> String {
+    // The first line names the file to the compiler.
+    let Some((first, rest)) = text.split_once('\n') else {
+        return text.to_string();
+    };
+    if !first.starts_with("# ") {
+        return text.to_string();
+    }
+    let mut out = format!("{first} 3\n");
+    for one in OF_MACROS {
+        out += &format!("#pragma clang diagnostic ignored \"-W{one}\"\n");
+    }
+    format!("{out}{first}\n{rest}")
 }
 
 /// Whether a text may have loop chains.

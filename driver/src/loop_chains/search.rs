@@ -14,10 +14,14 @@ use super::{Dialect, WORD};
 use crate::arguments::{Arguments, Stage, is_okl};
 use crate::language::Language;
 
-/// The inputs of a command that may have loop chains, and what they are in.
-pub(crate) fn chains(arguments: &Arguments, driver: &Language) -> Vec<(OsString, Dialect)> {
-    if arguments.stage < Stage::Check || !driver.headers {
-        return Vec::new();
+/// The inputs of a command that may have loop chains, and what they are in. What stands in for standard input is `typed`.
+pub(crate) fn chains(
+    arguments: &Arguments,
+    driver: &Language,
+    typed: Option<&[u8]>,
+) -> Result<Vec<(OsString, Dialect)>, String> {
+    if !may_have_chains(arguments, driver) {
+        return Ok(Vec::new());
     }
     let may_have = |(name, language): &(OsString, String)| {
         let dialect = dialect(name, language, driver)?;
@@ -25,12 +29,40 @@ pub(crate) fn chains(arguments: &Arguments, driver: &Language) -> Vec<(OsString,
             folders: &arguments.folders,
             seen: HashSet::new(),
         };
-        let first = arguments.included.iter().map(PathBuf::as_path);
-        let mut all = first.chain([Path::new(name)]);
-        all.any(|file| search.finds(file))
-            .then(|| (name.clone(), dialect))
+        let mut included = arguments.included.iter();
+        let in_included = included.any(|file| search.finds(file, None));
+        let text = typed.filter(|_| name == "-").map(<[u8]>::to_vec);
+        let finds = in_included || search.finds(Path::new(name), text);
+        finds.then(|| (name.clone(), dialect))
     };
-    arguments.sources.iter().filter_map(may_have).collect()
+    let found: Vec<_> = arguments.sources.iter().filter_map(may_have).collect();
+    let is_precompiled = |file: &PathBuf| {
+        [".pch", ".gch"].iter().any(|extension| {
+            let mut name = file.clone().into_os_string();
+            name.push(extension);
+            Path::new(&name).exists()
+        })
+    };
+    let precompiled = arguments.has_precompiled || arguments.included.iter().any(is_precompiled);
+    match found.first().filter(|_| precompiled) {
+        Some((name, _)) => Err(format!(
+            "{} has loop chains, which are not read where a precompiled header is included; include the header itself",
+            Path::new(name).display()
+        )),
+        None => Ok(found),
+    }
+}
+
+/// Whether a command reads a program from standard input that may have chains.
+pub(crate) fn reads_typed(arguments: &Arguments, driver: &Language) -> bool {
+    let is_typed = |(name, language): &(OsString, String)| {
+        name == "-" && dialect(name, language, driver).is_some()
+    };
+    may_have_chains(arguments, driver) && arguments.sources.iter().any(is_typed)
+}
+
+fn may_have_chains(arguments: &Arguments, driver: &Language) -> bool {
+    arguments.stage >= Stage::Check && driver.headers
 }
 
 /// What an input is in, if it is a source of C or C++.
@@ -54,11 +86,11 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Whether the word is in a file or in what it includes.
-    fn finds(&mut self, file: &Path) -> bool {
-        let mut next = vec![file.to_owned()];
-        while let Some(file) = next.pop() {
-            let Ok(text) = fs::read(&file) else {
+    /// Whether the word is in a file, which has this text, or in what it includes.
+    fn finds(&mut self, file: &Path, text: Option<Vec<u8>>) -> bool {
+        let mut next = vec![(file.to_owned(), text)];
+        while let Some((file, text)) = next.pop() {
+            let Some(text) = text.or_else(|| fs::read(&file).ok()) else {
                 continue;
             };
             if contains(&text, WORD.as_bytes()) {
@@ -79,7 +111,7 @@ impl Search<'_> {
                 if let Some(found) = found
                     && self.seen.insert(found.clone())
                 {
-                    next.push(found);
+                    next.push((found, None));
                 }
             }
         }
