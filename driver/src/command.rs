@@ -325,13 +325,12 @@ fn marked(
 ) -> Result<Result<String, Vec<okl::Diagnostic>>, String> {
     let (compiler, mode) = installation::compiler(language)?;
     let facts = loop_chains::Facts::of(all);
-    let read = |file: &str| fs::read_to_string(file).ok();
     let mut placed = okl::without_definitions(text);
     if text == all {
-        placed = okl::at_columns(&placed, read);
+        placed = okl::at_columns(&placed, front_step::readable);
     }
     let expand = |text: &str| expand(&compiler, mode, text, facts.dialect);
-    loop_chains::marked(&placed, name, facts, read, expand)
+    loop_chains::marked(&placed, name, facts, front_step::readable, expand)
 }
 
 /// Becomes the compiler, which reads `typed`; returns why not.

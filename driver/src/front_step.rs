@@ -6,6 +6,8 @@
 use std::ffi::{OsString, c_int};
 use std::fs::File;
 use std::io::{Read, Seek, Write};
+use std::iter::repeat_n;
+use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
@@ -128,7 +130,10 @@ pub(crate) fn rewrite(
         (Err(_), Kind::Okl) => return Err(format!("{name} is not UTF-8")),
         (Err(_), Kind::Chains(_)) => return Err(loop_chains::not_utf_8(&name)),
     };
-    let read = |file: &str| fs::read_to_string(file).ok();
+    let read = |file: &str| match typed.filter(|_| file == "<stdin>") {
+        Some(typed) => text_of(typed).ok(),
+        None => readable(file),
+    };
     let facts = loop_chains::Facts::of(&text);
     let text = okl::without_definitions(&text);
     let text = okl::at_columns(&text, read);
@@ -195,6 +200,24 @@ pub(crate) fn typed() -> Result<(Vec<u8>, File), String> {
     let mut text = Vec::new();
     io::stdin().read_to_end(&mut text).map_err(failed)?;
     Ok((text.clone(), file_of(&text).map_err(failed)?))
+}
+
+/// A file as text, in which other bytes than those of UTF-8 are question marks, so that what follows stays in its column.
+pub(crate) fn readable(file: &str) -> Option<String> {
+    let bytes = fs::read(file).ok()?;
+    let text = bytes.utf8_chunks().flat_map(|chunk| {
+        let others = chunk.invalid().len();
+        chunk.valid().chars().chain(repeat_n('?', others))
+    });
+    Some(text.collect())
+}
+
+/// All that is in a file, whose place for reading stays.
+fn text_of(file: &File) -> io::Result<String> {
+    let length = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
+    let mut text = vec![0; length];
+    file.read_exact_at(&mut text, 0)?;
+    String::from_utf8(text).map_err(io::Error::other)
 }
 
 /// A file without a name that has a text.

@@ -473,6 +473,9 @@ impl<'a> Parser<'a> {
     }
 
     fn bounds(&mut self) -> Result<(Number, Number), Error> {
+        if matches!(self.word(), "" | ")" | ",") {
+            return self.expected("a range such as 0:n-1");
+        }
         let colon = self.end_of_number(&[":", ","]);
         if self.tokens.get(colon).is_none_or(|one| one.text != ":") {
             self.at = colon;

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use std::iter::repeat_n;
 
 use okl_chains::pragma::{
-    ChainPragma, LoopPragma, Position, Pragma as What, Said, Sharing, Written, parse, write_marker,
+    ChainPragma, LoopPragma, Position, Pragma as Says, Said, Sharing, What as Do, Written, parse,
+    write_marker,
 };
 
 use super::openmp::{self, Directive};
@@ -43,6 +44,7 @@ pub(crate) fn run(
         facts,
         edits: Vec::new(),
         errors: Vec::new(),
+        wrong: Vec::new(),
         chains: Vec::new(),
         copies: 0,
     };
@@ -51,14 +53,23 @@ pub(crate) fn run(
         let pragma = &pragmas[number];
         match parse(&pragma.tokens, pragma.at) {
             Ok(Said {
-                pragma: What::Chain(said),
+                pragma: Says::Chain(said),
                 values,
             }) => rewriting.chain(number, said, values),
             Ok(Said {
-                pragma: What::Loop(said),
+                pragma: Says::Loop(said),
                 values,
             }) => rewriting.one_loop(number, said, &values),
-            Err(error) => rewriting.error(number, error.at, error.message),
+            Err(error) => {
+                if pragma
+                    .tokens
+                    .first()
+                    .is_some_and(|one| one.text == "loopchain")
+                {
+                    rewriting.set_aside(number);
+                }
+                rewriting.error(number, error.at, error.message);
+            }
         }
         rewriting.remove(number);
     }
@@ -69,7 +80,12 @@ pub(crate) fn run(
     if rewriting.errors.is_empty() {
         return Ok(edits::apply(tokens, rewriting.edits, Mode::Preprocessed));
     }
-    Err(rewriting.errors)
+    rewriting.errors.sort_by_key(|(number, _)| *number);
+    Err(rewriting
+        .errors
+        .into_iter()
+        .map(|(_, error)| error)
+        .collect())
 }
 
 struct Rewriting<'a> {
@@ -77,7 +93,10 @@ struct Rewriting<'a> {
     pragmas: &'a [Pragma],
     facts: Facts,
     edits: Vec<Edit>,
-    errors: Vec<Diagnostic>,
+    /// What is wrong, and with which pragma.
+    errors: Vec<(usize, Diagnostic)>,
+    /// The brackets of chains whose pragmas are wrong.
+    wrong: Vec<(usize, usize)>,
     chains: Vec<Chain>,
     /// Copies of variables that have got names.
     copies: usize,
@@ -89,12 +108,21 @@ impl Rewriting<'_> {
     }
 
     fn error(&mut self, number: usize, at: Position, message: String) {
-        self.errors.push(Diagnostic {
+        let error = Diagnostic {
             file: self.file(number),
             line: at.line as usize,
             column: at.column as usize,
             message,
-        });
+        };
+        self.errors.push((number, error));
+    }
+
+    /// Of the loops of a chain that is wrong it is not said that they are in none.
+    fn set_aside(&mut self, number: usize) {
+        let open = self.pragmas[number].next;
+        let close = self.tokens.partner(open);
+        let close = close.filter(|_| self.tokens.word(open) == "{");
+        self.wrong.extend(close.map(|close| (open, close)));
     }
 
     /// What stands behind a pragma, for messages.
@@ -154,11 +182,9 @@ impl Rewriting<'_> {
             return self.error(number, pragma.at, message);
         }
         if self.group(open).any(|other| {
-            other != number
-                && self.pragmas[other].name == "omp"
-                && self.facts.has_openmp
-                && other > number
+            other > number && self.pragmas[other].name == "omp" && self.facts.has_openmp
         }) {
+            self.set_aside(number);
             let message =
                 "a directive of OpenMP cannot stand between '#pragma omplc loopchain' and its '{'";
             return self.error(number, pragma.at, message.to_string());
@@ -182,6 +208,20 @@ impl Rewriting<'_> {
                 self.behind(number)
             );
             return self.error(number, pragma.at, message);
+        }
+        if self
+            .wrong
+            .iter()
+            .any(|(open, close)| (open..close).contains(&&begins))
+        {
+            return;
+        }
+        if self
+            .wrong
+            .iter()
+            .any(|(open, close)| (*open..*close).contains(&begins))
+        {
+            return;
         }
         let around = self.chains.iter().rposition(|chain| chain.open < begins);
         let around = around.filter(|at| begins < self.chains[*at].close);
@@ -239,7 +279,7 @@ impl Rewriting<'_> {
                 }
             }
         }
-        let text = write_marker(&self.file(number), &What::Loop(said.clone()));
+        let text = write_marker(&self.file(number), &Says::Loop(said.clone()));
         let mut marker = self.marker(number, "__okl_omplc_for", &text, values);
         if !around_it.is_empty() {
             let _ = write!(
@@ -255,7 +295,7 @@ impl Rewriting<'_> {
 
     /// The markers at the brackets of a chain.
     fn mark_chain(&mut self, chain: &Chain) {
-        let text = write_marker(&self.file(chain.pragma), &What::Chain(chain.said.clone()));
+        let text = write_marker(&self.file(chain.pragma), &Says::Chain(chain.said.clone()));
         let marker = self.marker(chain.pragma, "__okl_omplc_chain", &text, &chain.values);
         let inside = self.tokens.all[chain.open].end;
         // The user's own bracket begins the block.
@@ -463,33 +503,36 @@ impl Rewriting<'_> {
 
     /// What can only be said of all loops of a chain.
     fn check(&mut self, chain: &Chain) {
-        let at = chain.said.at;
-        if chain.loops.is_empty() {
-            // Of loops that are wrong that is said.
-            if self.errors.is_empty() {
-                let message = "the loop chain has no loops: '#pragma omplc for domain(...)' stands in front of each of them";
-                self.error(chain.pragma, at, message.to_string());
-            }
+        let in_it = |pragma: &&Pragma| (chain.open + 1..=chain.close).contains(&pragma.next);
+        let written = self.pragmas.iter().filter(in_it);
+        let is_loop = |pragma: &&Pragma| {
+            pragma.name == WORD && pragma.tokens.first().is_some_and(|one| one.text == "for")
+        };
+        let written = written.filter(is_loop).count();
+        if written == 0 {
+            let message = "the loop chain has no loops: '#pragma omplc for domain(...)' stands in front of each of them";
+            self.error(chain.pragma, chain.said.at, message.to_string());
             return;
         }
-        let is_fuse = |item: &&okl_chains::pragma::Item| {
-            matches!(item.what, okl_chains::pragma::What::Fuse(_))
-        };
-        let fuse = chain.said.schedule.iter().find(is_fuse);
-        if let Some(item) = fuse
-            && let okl_chains::pragma::What::Fuse(Some(shifts)) = &item.what
-            && shifts.len() != chain.loops.len()
-            && self.errors.is_empty()
+        let fuse = chain
+            .said
+            .schedule
+            .iter()
+            .find_map(|item| match &item.what {
+                Do::Fuse(Some(shifts)) => Some(Some((item.at, shifts.len()))),
+                Do::Fuse(None) => Some(None),
+                _ => None,
+            });
+        if let Some((at, shifts)) = fuse.flatten()
+            && shifts != written
         {
             let plural = |count: usize| if count == 1 { "" } else { "s" };
             let message = format!(
-                "'fuse' has {} shift{}, and the chain {} loop{}: each loop has one shift",
-                shifts.len(),
-                plural(shifts.len()),
-                chain.loops.len(),
-                plural(chain.loops.len())
+                "'fuse' has {shifts} shift{}, and the chain has {written} loop{}: each loop has one shift",
+                plural(shifts),
+                plural(written)
             );
-            self.error(chain.pragma, item.at, message);
+            self.error(chain.pragma, at, message);
         }
         let mut ranks: HashMap<&str, (usize, u32)> = HashMap::new();
         let mut is_derived = false;

@@ -223,6 +223,10 @@ fn what_is_wrong_with_loops() {
             "1:12: a range such as 0:n-1 is missing in front of ')'",
         ),
         (
+            "for domain(1:n,)",
+            "1:16: a range such as 0:n-1 is missing in front of ')'",
+        ),
+        (
             "for domain(n)",
             "1:13: ':' and the last value of an iterator is missing in front of ')'",
         ),
