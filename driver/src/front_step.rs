@@ -5,6 +5,7 @@
 
 use std::ffi::{OsString, c_int};
 use std::fs::File;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{Read, Seek, Write};
 use std::iter::repeat_n;
 use std::os::unix::fs::FileExt;
@@ -13,7 +14,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{fs, io};
+use std::{env, fs, io};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::{flag, low_level};
@@ -41,7 +42,15 @@ impl FrontStep {
             let noted = usize::try_from(one).unwrap_or_default();
             flag::register_usize(one, Arc::clone(&signal), noted).map_err(failed)?;
         }
-        let folder = tempfile::Builder::new().prefix("okl-").tempdir();
+        // Its name, which objects may have, is that of the command while no other one like it runs.
+        let mut hasher = DefaultHasher::new();
+        (env::current_dir().ok(), env::args_os().collect::<Vec<_>>()).hash(&mut hasher);
+        let name = format!("okl-{:016x}", hasher.finish());
+        let folder = tempfile::Builder::new()
+            .prefix(&name)
+            .rand_bytes(0)
+            .tempdir();
+        let folder = folder.or_else(|_| tempfile::Builder::new().prefix("okl-").tempdir());
         let folder = folder.map_err(failed)?;
         Ok(FrontStep { folder, signal })
     }

@@ -265,16 +265,7 @@ impl Rewriting<'_> {
                 Ok(None) => {}
                 Ok(Some(directive)) => {
                     self.remove(other);
-                    match self.own_variables(&directive, begins, end) {
-                        Ok(own) => around_it += &own,
-                        Err(name) => {
-                            let message = format!(
-                                "'{name}' is firstprivate, and the loop may change it: what it is in a loop chain is not known; \
-                                 let the loop have a variable of its own"
-                            );
-                            self.error(other, directive.says.at, message);
-                        }
-                    }
+                    around_it += &self.own_variables(&directive, begins, end);
                     said.openmp = Some(directive.says);
                 }
             }
@@ -343,14 +334,8 @@ impl Rewriting<'_> {
         self.insert(byte, text);
     }
 
-    /// Variables of a loop's own, by what its directive says, between the marker and the loop; or the name of one that
-    /// cannot be had.
-    fn own_variables(
-        &mut self,
-        directive: &Directive,
-        begins: usize,
-        end: usize,
-    ) -> Result<String, String> {
+    /// Variables of a loop's own, by what its directive says, between the marker and the loop.
+    fn own_variables(&mut self, directive: &Directive, begins: usize, end: usize) -> String {
         let mut own = Vec::new();
         let mut copied = Vec::new();
         let mut is_kept = Vec::new();
@@ -381,8 +366,13 @@ impl Rewriting<'_> {
                     "__typeof__({name}) {copy}; __builtin_memcpy((void *)&{copy}, (const void *)&{name}, sizeof {copy}); \
                      __typeof__({name}) {name}; __builtin_memcpy((void *)&{name}, (const void *)&{copy}, sizeof {copy}); "
                 ),
-                // Arrays are not copied so.
-                Dialect::Cpp => return Err(name),
+                Dialect::Cpp => write!(
+                    out,
+                    "static_assert(!__is_array(__remove_reference_t(decltype({name}))), \
+                     \"an array that is firstprivate cannot be kept in a loop chain\"); \
+                     __remove_reference_t(decltype({name})) {copy}({name}); \
+                     __remove_reference_t(decltype({name})) {name}({copy}); "
+                ),
             };
         }
         for name in own {
@@ -391,7 +381,7 @@ impl Rewriting<'_> {
                 Dialect::Cpp => write!(out, "__remove_reference_t(decltype({name})) {name}; "),
             };
         }
-        Ok(out)
+        out
     }
 
     /// The variables of so many loops one in the other that are declared outside.

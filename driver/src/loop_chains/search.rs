@@ -30,7 +30,10 @@ pub(crate) fn chains(
             seen: HashSet::new(),
         };
         let mut included = arguments.included.iter();
-        let in_included = included.any(|file| search.finds(file, None));
+        let in_included = included.any(|name| {
+            let file = search.file(name, Some(Path::new("")));
+            file.is_some_and(|file| search.finds(&file, None))
+        });
         let text = typed.filter(|_| name == "-").map(<[u8]>::to_vec);
         let finds = in_included || search.finds(Path::new(name), text);
         finds.then(|| (name.clone(), dialect))
@@ -86,6 +89,13 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// The first file of a name that is in a folder of one's own or in those that the command names.
+    fn file(&self, name: &Path, own: Option<&Path>) -> Option<PathBuf> {
+        let named = self.folders.iter().map(PathBuf::as_path);
+        let mut places = own.into_iter().chain(named).map(|folder| folder.join(name));
+        places.find(|place| self.seen.contains(place) || place.is_file())
+    }
+
     /// Whether the word is in a file, which has this text, or in what it includes.
     fn finds(&mut self, file: &Path, text: Option<Vec<u8>>) -> bool {
         let mut next = vec![(file.to_owned(), text)];
@@ -99,15 +109,7 @@ impl Search<'_> {
             let own = file.parent().unwrap_or(Path::new(""));
             for (name, is_quoted) in includes(&text) {
                 let name = Path::new(OsStr::from_bytes(name));
-                let own = is_quoted.then_some(own);
-                let folders = own
-                    .into_iter()
-                    .chain(self.folders.iter().map(PathBuf::as_path));
-                let places = folders.map(|folder| folder.join(name));
-                // The first there is, as the preprocessor does.
-                let found = places
-                    .into_iter()
-                    .find(|place| self.seen.contains(place) || place.is_file());
+                let found = self.file(name, is_quoted.then_some(own));
                 if let Some(found) = found
                     && self.seen.insert(found.clone())
                 {

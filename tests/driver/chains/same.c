@@ -26,17 +26,17 @@
 // RUN: cd %t.d && cat plain.c | %okl-cc -O1 -S -x c - -o - | grep ret
 //
 // A header of the program's may have chains, and so may one of the command's folders; one that is included before as well.
-// RUN: cd %t.d && for words in 'user.c' '-Iinclude deep.c' '-I include -x c - <deep.c' '-include include/deep.h plain.c'; do eval "%okl-cc -fopenmp $words -c -o header.o" && nm header.o | grep __okl_omplc_for || exit 1; done
+// RUN: cd %t.d && for words in 'user.c' '-Iinclude deep.c' '-I include -x c - <deep.c' '-I include -include deep.h last.c'; do eval "%okl-cc -fopenmp $words -c -o header.o" && nm header.o | grep __okl_omplc_for || exit 1; done
 // RUN: cd %t.d && %okl-cc -S -emit-llvm -o - user.c | FileCheck --check-prefix=HEADER %s
 // HEADER: c"\22./chain.h\22 @3:9 loopchain schedule()\00"
 
 //--- warnings
-for words in -std=c89 -std=c99 -std=c23 '-std=c17 -fopenmp' -xc++\ -std=c++11 '-xc++ -std=c++23 -fopenmp'; do
+for words in -std=c89 '-std=c23 -fopenmp' '-xc++ -std=c++11' '-xc++ -std=c++23 -fopenmp'; do
   case $words in
   -xc++*) driver=$2 clang=clang++-22 ;;
   *) driver=$1 clang=clang-22 ;;
   esac
-  for more in -Wall '-Wall -Wextra -pedantic' -Weverything; do
+  for more in '-Wall -Wextra -pedantic' -Weverything; do
     all="$words $more -Wno-unknown-pragmas -Wno-c++-keyword -c chain.c"
     $clang $all 2>&1 | grep -o 'warning: .*' | sort >clang.txt || true
     $driver $all 2>&1 | grep -o 'warning: .*' | sort >okl.txt || true
@@ -78,6 +78,7 @@ for words in '-E' '-E -dD' '-E -P -C' '-M' '-MM -MT x'; do
 done
 
 //--- dependencies
+rm -f ./*.[ods]
 while read -r words; do
   for one in clang okl; do
     mkdir out
@@ -126,6 +127,9 @@ static void of_header(double *a, int n) {
 
 //--- plain.c
 int x(void) { return 1; }
+
+//--- last.c
+void f(double *a) { of_header(a, 1); }
 
 //--- user.c
 #include "chain.h"
