@@ -136,3 +136,6 @@ pub(crate) fn expansion(dialect: Dialect) -> [&'static str; 7] {
     };
     ["-E", "-P", "-w", "-undef", "-x", language, "-"]
 }
+
+#[cfg(test)]
+mod tests;
