@@ -17,8 +17,6 @@ const OPERATIONS: u64 = 40_000_000;
 const CONTINUE: c_int = 1;
 /// `isl_error_quota`.
 const QUOTA: c_int = 6;
-/// `isl_dim_param`.
-const PARAMETERS: c_int = 1;
 /// `isl_dim_set`.
 const DIMENSIONS: c_int = 3;
 
@@ -74,6 +72,12 @@ impl Isl {
     /// Whether the library is there.
     pub fn is_installed() -> bool {
         table::table().is_some()
+    }
+
+    /// Whether anything has.
+    fn has_failed(&self) -> bool {
+        // SAFETY: the context is there.
+        unsafe { (self.0.table.ctx_last_error)(self.0.pointer.as_ptr()) != 0 }
     }
 
     fn failed(&self) -> Failed {
@@ -236,17 +240,6 @@ impl Set {
     /// How many numbers its tuples have.
     pub fn rank(&self) -> usize {
         ask!(self.0, set_dim(DIMENSIONS)).max(0) as usize
-    }
-
-    /// Leaves out parameters, by their places.
-    pub fn project_out_parameters(self, first: usize, count: usize) -> Result<Self> {
-        let isl = self.0.isl.clone();
-        call!(
-            isl,
-            set_project_out(self.0.give(), PARAMETERS, first as c_int, count as c_int),
-            set_free
-        )
-        .map(Self)
     }
 
     /// The largest value in a dimension, whatever the parameters.
@@ -491,6 +484,10 @@ impl Node {
             schedule_read_from_str(pointer, text.as_ptr()),
             schedule_free
         )?;
+        // A part of a text that isl cannot read may be left out of what it returns.
+        if isl.has_failed() {
+            return Err(isl.failed());
+        }
         call!(
             isl,
             ast_build_node_from_schedule(build.0.get(), schedule.give()),
@@ -654,4 +651,18 @@ fn name(id: &Owned) -> Result<String> {
     // SAFETY: it is a text that lives as long as the identifier does.
     let text = unsafe { CStr::from_ptr(text) };
     text.to_str().map(str::to_string).map_err(|_| Failed::Error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_read_in_a_schedule_is_seen() {
+        let isl = Isl::new().expect("isl is installed");
+        let context = Set::read(&isl, "[n] -> { : }").expect("it is a set");
+        let broken = "{ domain: \"[n] -> { S0[i] : 0 <= i <= n }\", \
+            child: { schedule: \"[] -> [{ S0[i] -> [(i)] }]\" } }";
+        assert!(Node::of_schedule(context, broken).is_err());
+    }
 }

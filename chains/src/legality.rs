@@ -408,24 +408,30 @@ fn avoided(order: &Order, bad: &Set) -> Result<Option<Condition>> {
     if order.moving.is_empty() {
         return Ok(None);
     }
-    let moving = |mut set: Set| {
-        for number in (0..order.chain.parameters.len()).rev() {
-            // Dimensions keep their places, but parameters that are left out do not.
-            if !order.moving.contains(&number) {
-                set = set.project_out_parameters(number, 1)?;
-            }
-        }
-        Ok(set)
-    };
+    // The parameters become numbers of tuples, so that all others can be left out.
     let header = notation::header(order.chain, &[]);
+    let moving: Vec<_> = order
+        .moving
+        .iter()
+        .map(|number| format!("p{number}"))
+        .collect();
+    let moving = format!("[{}]", moving.join(", "));
+    let from = notation::tuple("q", bad.rank());
+    let map = Map::read(&order.isl, &format!("{header}{{ {from} -> {moving} }}"))?;
+    let good = bad.clone().apply(map)?.without_parameters()?.complement()?;
     let known = notation::all(notation::known(order.chain));
-    let known = moving(Set::read(&order.isl, &format!("{header}{{ : {known} }}"))?)?;
-    let good = moving(bad.clone().parameters()?)?.complement()?;
-    if good.clone().intersect(known)?.is_empty()? {
+    let known = Set::read(&order.isl, &format!("{header}{{ {moving} : {known} }}"))?;
+    if good
+        .clone()
+        .intersect(known.without_parameters()?)?
+        .is_empty()?
+    {
         return Ok(None);
     }
+    let ours = Set::read(&order.isl, &format!("{header}{{ {moving} }}"))?;
+    let good = good.intersect(ours)?.parameters()?.coalesce()?;
     let anything = Set::read(&order.isl, &format!("{header}{{ : }}"))?;
-    let condition = good.coalesce()?.condition(anything)?;
+    let condition = good.condition(anything)?;
     loops::condition(&condition, &loops::Names::default()).map(Some)
 }
 

@@ -5,10 +5,13 @@
 
 use crate::model::{Affine, Chain, Nest};
 
-/// `[p0, p1] -> `, with others behind.
+/// `[p0, p1] -> `, with others behind. isl does not read empty lists everywhere.
 pub fn header(chain: &Chain, others: &[String]) -> String {
     let ours = (0..chain.parameters.len()).map(|number| format!("p{number}"));
     let all: Vec<_> = ours.chain(others.iter().cloned()).collect();
+    if all.is_empty() {
+        return String::new();
+    }
     format!("[{}] -> ", all.join(", "))
 }
 

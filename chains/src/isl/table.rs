@@ -58,7 +58,6 @@ table! {
     set_lexmin: fn(Pointer) -> Pointer;
     set_coalesce: fn(Pointer) -> Pointer;
     set_complement: fn(Pointer) -> Pointer;
-    set_project_out: fn(Pointer, c_int, c_int, c_int) -> Pointer;
     set_params: fn(Pointer) -> Pointer;
     set_project_out_all_params: fn(Pointer) -> Pointer;
     set_dim: fn(Pointer, c_int) -> c_int;
