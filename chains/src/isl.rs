@@ -12,7 +12,7 @@ use std::rc::Rc;
 use table::{Pointer, Table};
 
 /// Operations that isl may need for one plan: some seconds.
-const OPERATIONS: u64 = 40_000_000;
+const OPERATIONS: u64 = 4_000_000;
 /// `ISL_ON_ERROR_CONTINUE`: nothing is printed, and functions return NULL.
 const CONTINUE: c_int = 1;
 /// `isl_error_quota`.
@@ -72,6 +72,36 @@ impl Isl {
     /// Whether the library is there.
     pub fn is_installed() -> bool {
         table::table().is_some()
+    }
+
+    /// What needs at most so many operations; None where it would need more, which is no failure then.
+    pub fn within<T>(
+        &self,
+        operations: u64,
+        what: impl FnOnce() -> Result<T>,
+    ) -> Result<Option<T>> {
+        let (table, pointer) = (self.0.table, self.0.pointer.as_ptr());
+        // SAFETY: the context is there.
+        let most = unsafe { (table.ctx_get_max_operations)(pointer) };
+        // SAFETY: the context is there.
+        unsafe {
+            (table.ctx_reset_operations)(pointer);
+            (table.ctx_set_max_operations)(pointer, operations);
+        }
+        let result = what();
+        // SAFETY: the context is there.
+        unsafe {
+            (table.ctx_reset_operations)(pointer);
+            (table.ctx_set_max_operations)(pointer, most);
+        }
+        match result {
+            Err(Failed::Operations) => {
+                // SAFETY: the context is there, and it is known what has failed.
+                unsafe { (table.ctx_reset_error)(pointer) };
+                Ok(None)
+            }
+            result => result.map(Some),
+        }
     }
 
     /// Whether anything has.

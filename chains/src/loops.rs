@@ -17,6 +17,9 @@ use crate::order::{Group, Order, Part, Piece, Size, Steps, Walk};
 /// within them.
 const PLACES: usize = 12;
 
+/// Operations of isl's that it may need to split loops: some tenths of a second.
+const SPLITTING: u64 = 200_000;
+
 /// What names in isl's expressions stand for, but for parameters of the chain.
 #[derive(Clone, Default)]
 pub struct Names(HashMap<String, Expression>);
@@ -59,6 +62,9 @@ struct Emission<'a> {
     variables: usize,
     combines: BTreeMap<usize, BTreeSet<usize>>,
 }
+
+/// One of the ends.
+type Pick = fn(&Range) -> &Expression;
 
 /// What is run at values of loops.
 type Body<'b> = &'b mut dyn FnMut(&mut Emission, Vec<Expression>) -> Result<Code>;
@@ -293,7 +299,7 @@ impl Emission<'_> {
         let times = |factor: i64, value: &Expression| {
             Expression::product(Expression::Constant(factor), value.clone())
         };
-        let of_all = |pick: fn(&Range) -> &Expression, but: &dyn Fn(usize) -> bool| {
+        let of_all = |pick: Pick, but: &dyn Fn(usize) -> bool| {
             let ours = ranges
                 .iter()
                 .zip(factors)
@@ -302,8 +308,7 @@ impl Emission<'_> {
             let terms = ours.map(|(_, (range, &factor))| times(factor, pick(range)));
             terms.fold(Expression::Constant(0), Expression::sum)
         };
-        let (first_of, last_of): (fn(&Range) -> &Expression, fn(&Range) -> &Expression) =
-            (|range| &range.0, |range| &range.1);
+        let (first_of, last_of): (Pick, Pick) = (|range| &range.0, |range| &range.1);
         let front = self.variable();
         let mut left = Expression::Variable(front);
         let mut loops = Vec::new();
@@ -381,27 +386,76 @@ impl Emission<'_> {
                 names.0.insert(format!("h{at}"), last.clone());
             }
         }
-        let mut smallest = None;
+        let code = self.partial(&schedule, &names, walk.number, group.parts.len())?;
+        let is_simple = places(&code) == group.parts.len() && !asks(&code);
+        if is_simple || within.iter().any(Option::is_none) {
+            return Ok(code);
+        }
+        // Tiles that are in all nests need no questions.
+        let Some(full) = self.full(&schedule)? else {
+            return Ok(code);
+        };
+        let context = Set::read(&self.order.isl, &schedule.context)?;
+        let Some((condition, node)) = self.order.isl.within(SPLITTING, || {
+            let condition = full.clone().condition(context.clone())?;
+            let context = context.intersect(full)?;
+            Ok((
+                condition,
+                Node::of_schedule(context, &schedule.text("{ }"))?,
+            ))
+        })?
+        else {
+            return Ok(code);
+        };
+        Ok(Code::If(Box::new(If {
+            condition: self::condition(&condition, &names)?,
+            then: self.node(&node, &names, walk.number, false)?,
+            otherwise: Some(code),
+        })))
+    }
+
+    /// Loops through all of it: split so that nothing is asked within them, where that is not too much.
+    fn partial(
+        &mut self,
+        schedule: &Schedule,
+        names: &Names,
+        walk: usize,
+        nests: usize,
+    ) -> Result<Code> {
+        let isl = self.order.isl.clone();
+        let context = Set::read(&isl, &schedule.context)?;
+        let variables = self.variables;
         for options in ["{ separate[x] }", "{ }"] {
-            let context = Set::read(&self.order.isl, &schedule.context)?;
-            let node = Node::of_schedule(context, &schedule.text(options))?;
-            let variables = self.variables;
-            let code = self.node(&node, &names, walk.number, false)?;
-            let places = places(&code);
-            if places <= PLACES * group.parts.len() {
+            let text = schedule.text(options);
+            let node = isl.within(SPLITTING, || Node::of_schedule(context.clone(), &text))?;
+            let code = node
+                .map(|node| self.node(&node, names, walk, false))
+                .transpose()?;
+            if let Some(code) = code.filter(|code| places(code) <= PLACES * nests) {
                 return Ok(code);
-            }
-            if smallest
-                .as_ref()
-                .is_none_or(|(fewest, _, _)| places < *fewest)
-            {
-                smallest = Some((places, code, self.variables));
             }
             self.variables = variables;
         }
-        let (_, code, variables) = smallest.ok_or(Failed::Error)?;
-        self.variables = variables;
-        Ok(code)
+        let node = Node::of_schedule(context, &schedule.text("{ atomic[x] }"))?;
+        self.node(&node, names, walk, false)
+    }
+
+    /// Which tiles have an iteration of each nest everywhere; None where there are no such tiles.
+    fn full(&self, schedule: &Schedule) -> Result<Option<Set>> {
+        let isl = &self.order.isl;
+        let full = isl.within(SPLITTING, || {
+            let mut full = Set::read(isl, &schedule.context)?;
+            for nest in &schedule.images {
+                let inside = Set::read(isl, &schedule.tile)?;
+                let missing = inside.subtract(Set::read(isl, nest)?)?;
+                full = full.subtract(missing.parameters()?)?;
+            }
+            full.coalesce()
+        })?;
+        match full {
+            Some(full) if !full.is_empty()? => Ok(Some(full)),
+            _ => Ok(None),
+        }
     }
 
     fn node(&mut self, node: &Node, names: &Names, walk: usize, is_parallel: bool) -> Result<Code> {
@@ -494,6 +548,16 @@ fn places(code: &Code) -> usize {
     }
 }
 
+/// Whether anything is asked.
+fn asks(code: &Code) -> bool {
+    match code {
+        Code::Sequence(all) => all.iter().any(asks),
+        Code::For(looped) => asks(&looped.body),
+        Code::If(_) => true,
+        Code::Run { .. } => false,
+    }
+}
+
 fn of_size(size: Size) -> Expression {
     match size {
         Size::Constant(size) => Expression::Constant(size),
@@ -518,6 +582,10 @@ struct Schedule {
     parallel: Option<usize>,
     /// Nests, and the loops that each has on its own.
     nests: Vec<(String, Vec<String>)>,
+    /// The coordinates of a tile.
+    tile: String,
+    /// The coordinates at which each nest has iterations.
+    images: Vec<String>,
 }
 
 impl Schedule {
@@ -535,6 +603,7 @@ impl Schedule {
 
         let mut domains = Vec::new();
         let mut nests = Vec::new();
+        let mut images = Vec::new();
         let mut coordinates: Vec<Vec<Affine>> = Vec::new();
         for part in &group.parts {
             let Piece::Nest(nest) = part.piece else {
@@ -546,6 +615,7 @@ impl Schedule {
                 .map(|at| legality::coordinate(order, part, nest, at))
                 .collect();
             let mut conditions = notation::domain(&chain.nests[nest]);
+            images.push(image(&header, rank, &ours, &conditions));
             let between =
                 |&at: &usize| format!("l{at} <= {} <= h{at}", notation::affine(&ours[at], "i"));
             conditions.extend(inside.iter().map(between));
@@ -579,6 +649,12 @@ impl Schedule {
             }
             _ => None,
         };
+        let between = inside.iter().map(|at| format!("l{at} <= c{at} <= h{at}"));
+        let between = notation::all(between);
+        let tile = format!(
+            "{header}{{ {} : {between} }}",
+            notation::tuple("c", group.depth)
+        );
         Self {
             context,
             domain: format!("{header}{{ {} }}", domains.join("; ")),
@@ -586,6 +662,8 @@ impl Schedule {
             shared,
             parallel,
             nests,
+            tile,
+            images,
         }
     }
 
@@ -626,6 +704,24 @@ impl Schedule {
         }
         let child = tree.map_or(String::new(), |child| format!(", child: {child}"));
         format!("{{ domain: \"{}\"{child} }}", self.domain)
+    }
+}
+
+/// The coordinates of a nest's iterations.
+fn image(header: &str, rank: usize, coordinates: &[Affine], conditions: &[String]) -> String {
+    let are = coordinates
+        .iter()
+        .enumerate()
+        .map(|(at, one)| format!("c{at} = {}", notation::affine(one, "i")));
+    let all = notation::all(conditions.iter().cloned().chain(are));
+    let tuple = notation::tuple("c", coordinates.len());
+    let iterators: Vec<_> = (0..rank).map(|at| format!("i{at}")).collect();
+    match rank {
+        0 => format!("{header}{{ {tuple} : {all} }}"),
+        _ => format!(
+            "{header}{{ {tuple} : exists ({}: {all}) }}",
+            iterators.join(", ")
+        ),
     }
 }
 

@@ -9,6 +9,9 @@ use okl_chains::plan::{self, Plan};
 use okl_chains::pragma::{Number, Position, What};
 use oracle::*;
 
+/// Accesses as [`Builder::nest`] takes them.
+type Accesses = (Mode, usize, &'static [&'static [i64]]);
+
 const FIVE: &[&[i64]] = &[&[0, 0], &[-1, 0], &[1, 0], &[0, -1], &[0, 1]];
 
 fn square() -> [(Affine, Affine); 2] {
@@ -268,10 +271,10 @@ fn u7_fluxes_in_three_dimensions() {
 
 #[test]
 fn u8_reaches_that_do_not_add_up() {
-    let (write, read): (fn(usize) -> (Mode, usize, &'static [&'static [i64]]), _) = (
-        |space| (Mode::Write, space, &[&[0]]),
-        |space, place: &'static [&'static [i64]]| (Mode::Read, space, place),
-    );
+    fn read(space: usize, place: &'static [&'static [i64]]) -> Accesses {
+        (Mode::Read, space, place)
+    }
+    let write = |space| -> Accesses { (Mode::Write, space, &[&[0]]) };
     let bounds = [range(1, (0, 0))];
     let chain = Builder::new(&["N"], &[("A", 1), ("B", 1), ("C", 1)])
         .nest(&bounds, &[write(0)])
@@ -717,4 +720,40 @@ fn what_takes_too_long_is_given_up() {
     let isl = okl_chains::isl::Isl::with(2000).expect("isl is installed");
     let failed = Order::in_context(&chain, isl).err();
     assert_eq!(failed, Some(okl_chains::isl::Failed::Operations));
+}
+
+#[test]
+#[ignore = "says how long plans take"]
+fn times() {
+    for (name, chain) in [
+        ("jacobi", jacobi_2d()),
+        ("fluxes 2", fluxes(2)),
+        ("fluxes 3", fluxes(3)),
+    ] {
+        let rank = chain.nests[0].bounds.len();
+        let tiles = |over| tile(&[8; 3][..rank], over, What::Serial);
+        for (of, items) in [
+            ("fuse", vec![What::Fuse(None)]),
+            ("wavefront", vec![What::Fuse(None), What::Wavefront]),
+            ("fuse, tile", vec![What::Fuse(None), tiles(What::Serial)]),
+            (
+                "fuse, tile wavefront",
+                vec![What::Fuse(None), tiles(What::Wavefront)],
+            ),
+            ("tile, fuse", vec![tiles(What::Serial), What::Fuse(None)]),
+        ] {
+            let begin = std::time::Instant::now();
+            let plan = plan::plan(&chain, &schedule(items), &[]);
+            let places: Option<usize> = plan.as_ref().ok().map(|plan| {
+                (0..chain.nests.len())
+                    .map(|nest| loops_around(&plan.code, nest).len())
+                    .sum()
+            });
+            println!(
+                "{name}: {of}: {:?}, {places:?} places {:?}",
+                begin.elapsed(),
+                plan.err()
+            );
+        }
+    }
 }

@@ -45,6 +45,9 @@ table! {
     ctx_alloc: fn() -> Pointer;
     ctx_free: fn(Pointer);
     ctx_set_max_operations: fn(Pointer, c_ulong);
+    ctx_get_max_operations: fn(Pointer) -> c_ulong;
+    ctx_reset_operations: fn(Pointer);
+    ctx_reset_error: fn(Pointer);
     ctx_last_error: fn(Pointer) -> c_int;
     options_set_on_error: fn(Pointer, c_int) -> c_int;
     set_read_from_str: fn(Pointer, *const c_char) -> Pointer;

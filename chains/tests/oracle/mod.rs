@@ -94,6 +94,9 @@ pub fn check(chain: &Chain, plan: &Plan, parameters: &[i64]) -> Result<(), Strin
     }
 }
 
+/// The number of an iteration, and what it accesses how.
+type Accessed = (usize, Mode, Option<Vec<i64>>);
+
 /// Whether code is right for these parameters.
 pub fn check_code(chain: &Chain, code: &Code, parameters: &[i64]) -> Result<(), String> {
     let written = iterations(chain, parameters);
@@ -122,8 +125,7 @@ pub fn check_code(chain: &Chain, code: &Code, parameters: &[i64]) -> Result<(), 
     }
     let mut combined = HashMap::new();
     combines(code, &mut combined);
-    let mut accesses: Vec<Vec<(usize, Mode, Option<Vec<i64>>)>> =
-        vec![Vec::new(); chain.spaces.len()];
+    let mut accesses: Vec<Vec<Accessed>> = vec![Vec::new(); chain.spaces.len()];
     for (number, (nest, iteration)) in written.iter().enumerate() {
         for access in &chain.nests[*nest].accesses {
             let of = |one: &Affine| value(one, iteration, parameters);
