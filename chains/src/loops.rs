@@ -11,7 +11,7 @@ use crate::isl::{self, ExpressionKind, Failed, Node, NodeKind, Operation, Result
 use crate::legality;
 use crate::model::Affine;
 use crate::notation;
-use crate::order::{Group, Order, Part, Piece, Size, Steps, Walk};
+use crate::order::{Group, Order, Piece, Size, Steps, Walk};
 
 /// Iterations of a nest may be in so many places of the code, on average, where loops are split so that nothing is asked
 /// within them.
@@ -168,7 +168,11 @@ impl Emission<'_> {
         let (mut first, mut last) = (Vec::new(), Vec::new());
         for part in &group.parts {
             let (least, largest) = match &part.piece {
-                Piece::Nest(nest) => self.bounds_of_nest(part, *nest, at)?,
+                Piece::Nest(nest) => ends(
+                    self.order,
+                    *nest,
+                    &legality::coordinate(self.order, part, *nest, at),
+                )?,
                 Piece::Tiles(sizes, inner) => {
                     let shift =
                         Expression::of(part.shift.get(at).unwrap_or(&Affine::default()), &[]);
@@ -188,38 +192,6 @@ impl Emission<'_> {
             last.push(largest);
         }
         Ok((Expression::least(first), Expression::largest(last)))
-    }
-
-    fn bounds_of_nest(&self, part: &Part, nest: usize, at: usize) -> Result<Range> {
-        let order = self.order;
-        let chain = order.chain;
-        let header = notation::header(chain, &[]);
-        let number = notation::affine(&legality::coordinate(order, part, nest, at), "i");
-        let rank = chain.nests[nest].bounds.len();
-        let mut conditions = notation::known(chain);
-        let context = format!("{header}{{ : {} }}", notation::all(conditions.clone()));
-        conditions.extend(notation::domain(&chain.nests[nest]));
-        conditions.push(format!("c = {number}"));
-        let names: Vec<_> = (0..rank).map(|at| format!("i{at}")).collect();
-        let conditions = notation::all(conditions);
-        let text = match rank {
-            0 => format!("{header}{{ [c] : {conditions} }}"),
-            _ => format!(
-                "{header}{{ [c] : exists ({}: {conditions}) }}",
-                names.join(", ")
-            ),
-        };
-        let set = Set::read(&order.isl, &text)?;
-        let context = Set::read(&order.isl, &context)?;
-        // Where there is no iteration isl has no number, and any will do.
-        let context = context.intersect(set.clone().parameters()?)?;
-        if context.is_empty()? {
-            return Ok((Expression::Constant(0), Expression::Constant(-1)));
-        }
-        let least = set.least_expression(0, context.clone())?;
-        let largest = set.largest_expression(0, context)?;
-        let names = Names::default();
-        Ok((expression(&least, &names)?, expression(&largest, &names)?))
     }
 
     /// Loops through a box, in the order of a walk.
@@ -536,6 +508,27 @@ impl Emission<'_> {
             }
         }
     }
+}
+
+/// The least and the largest value of a number at iterations of a nest. Where there is no iteration, they are any numbers.
+pub fn ends(order: &Order, nest: usize, number: &Affine) -> Result<Range> {
+    let chain = order.chain;
+    let header = notation::header(chain, &[]);
+    let mut conditions = notation::known(chain);
+    let context = format!("{header}{{ : {} }}", notation::all(conditions.clone()));
+    conditions.extend(notation::domain(&chain.nests[nest]));
+    conditions.push(format!("c = {}", notation::affine(number, "i")));
+    let text = notation::exists(chain, "c", chain.nests[nest].bounds.len(), &conditions);
+    let set = Set::read(&order.isl, &text)?;
+    // Where there is no iteration isl has no number, and any will do.
+    let context = Set::read(&order.isl, &context)?.intersect(set.clone().parameters()?)?;
+    if context.is_empty()? {
+        return Ok((Expression::Constant(0), Expression::Constant(-1)));
+    }
+    let least = set.least_expression(0, context.clone())?;
+    let largest = set.largest_expression(0, context)?;
+    let names = Names::default();
+    Ok((expression(&least, &names)?, expression(&largest, &names)?))
 }
 
 /// How many places of code there are in which iterations of nests are run.

@@ -12,7 +12,7 @@ use crate::isl::{Failed, Isl};
 use crate::model::{Affine, Chain};
 use crate::plan::{Plan, Refused};
 use crate::pragma::Position;
-use crate::{legality, loops, shifts};
+use crate::{legality, loops, shifts, storage};
 
 /// Iterations of a tile in a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -348,6 +348,7 @@ impl<'a> Order<'a> {
         Ok(Plan {
             code: loops::of(self)?,
             requires: Condition::all(self.requires.clone()),
+            buffers: storage::buffers(self)?,
         })
     }
 }

@@ -82,6 +82,7 @@ table! {
     map_reverse: fn(Pointer) -> Pointer;
     map_apply_range: fn(Pointer, Pointer) -> Pointer;
     map_apply_domain: fn(Pointer, Pointer) -> Pointer;
+    map_range: fn(Pointer) -> Pointer;
     map_deltas: fn(Pointer) -> Pointer;
     schedule_read_from_str: fn(Pointer, *const c_char) -> Pointer;
     schedule_free: fn(Pointer) -> Pointer;
@@ -121,7 +122,7 @@ table! {
     val_get_num_si: fn(Pointer) -> c_long;
     val_is_int: fn(Pointer) -> c_int;
     val_is_infty: fn(Pointer) -> c_int;
-    val_is_neginfty: fn(Pointer) -> c_int;
+    val_is_nan: fn(Pointer) -> c_int;
     val_free: fn(Pointer) -> Pointer;
 }
 
