@@ -73,7 +73,7 @@ pub fn plan(chain: &Chain, schedule: &[Item], values: &[usize]) -> Result<Plan, 
     for item in schedule {
         last = item.at;
         match &item.what {
-            What::Auto => return Ok(as_written(chain)),
+            What::Auto => order.choose(item.at)?,
             What::Fuse(shifts) => {
                 let number = |&number: &Number| affine(item.at, number, values);
                 let shift =

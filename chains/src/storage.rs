@@ -7,7 +7,7 @@
 //!
 //! Guarantee: this is said only of spaces that nothing reads behind the chain, all elements of which that the chain reads
 //! have been written by a loop in front of that one, and all accesses to which are in loops that are one and run one
-//! iteration after the other.
+//! iteration after the other, but for iterations of the outermost one that run in parallel and access no element in common.
 
 use crate::code::Expression;
 use crate::isl::{Extreme, Map, Result, Set};
@@ -24,6 +24,8 @@ pub struct Buffer {
     pub space: usize,
     /// Its numbers, the outermost first.
     pub numbers: Vec<Number>,
+    /// Whether a parallel loop is around, each iteration of which needs what there is for it alone: each thread has its own.
+    pub is_private: bool,
 }
 
 /// A number of the elements of a buffer.
@@ -47,7 +49,7 @@ pub fn buffers(order: &Order) -> Result<Vec<Buffer>> {
         {
             continue;
         }
-        let Some(periods) = periods(order, space)? else {
+        let Some((periods, is_private)) = periods(order, space)? else {
             continue;
         };
         if periods.iter().all(Option::is_none) {
@@ -65,6 +67,7 @@ pub fn buffers(order: &Order) -> Result<Vec<Buffer>> {
         all.push(Buffer {
             space,
             numbers: numbers.collect::<Result<_>>()?,
+            is_private,
         });
     }
     Ok(all)
@@ -106,8 +109,9 @@ fn is_written_before_it_is_read(order: &Order, space: usize) -> Result<bool> {
     Ok(true)
 }
 
-/// How many values of each number are enough; None where there is no order in which that can be said.
-fn periods(order: &Order, space: usize) -> Result<Option<Vec<Option<i64>>>> {
+/// How many values of each number are enough, and whether that is so in each iteration of a parallel loop; None where there is
+/// no order in which that can be said.
+fn periods(order: &Order, space: usize) -> Result<Option<(Vec<Option<i64>>, bool)>> {
     let is_accessed = |group: &&Group| {
         let nests = group.nests();
         accesses(order, space).any(|(nest, _)| nests.contains(&nest))
@@ -116,9 +120,11 @@ fn periods(order: &Order, space: usize) -> Result<Option<Vec<Option<i64>>>> {
     let [group] = groups[..] else {
         return Ok(None);
     };
-    if !matches!(group.walk.what, Steps::Serial) {
-        return Ok(None);
-    }
+    let is_parallel = match group.walk.what {
+        Steps::Serial => false,
+        Steps::Parallel => true,
+        _ => return Ok(None),
+    };
     let rank = order.chain.spaces[space].rank;
     let mut periods = vec![None; rank];
     for at in 0..rank.min(group.depth) {
@@ -129,12 +135,15 @@ fn periods(order: &Order, space: usize) -> Result<Option<Vec<Option<i64>>>> {
             break;
         };
         let width = most + least + 1;
+        if is_parallel && at == 0 && width != 1 {
+            break;
+        }
         periods[at] = Some(width);
         if width != 1 {
             break;
         }
     }
-    Ok(Some(periods))
+    Ok(Some((periods, is_parallel)))
 }
 
 /// By how much the number of an element is more than the coordinate at which it is accessed, at most, or less (`-`).

@@ -780,6 +780,39 @@ fn local(mut chain: Chain) -> Chain {
 }
 
 #[test]
+fn an_order_is_chosen() {
+    // Jacobi's loops cannot be one and parallel.
+    let plan = right(&jacobi_2d(), vec![What::Auto], &[], &sizes(0..=6));
+    for nest in 0..2 {
+        assert_eq!(loops_around(&plan.code, nest), [[true, false]]);
+    }
+    assert!(matches!(&plan.code, Code::Sequence(loops) if loops.len() == 2));
+    // What is passed on in the same row is made where it is needed.
+    let mut chain = fluxes(3);
+    for space in 2..5 {
+        chain.spaces[space].is_local = true;
+    }
+    let plan = right(&chain, vec![What::Auto], &[], &sizes(0..=3));
+    let parallel = |code: &Code| matches!(code, Code::For(looped) if looped.is_parallel);
+    assert!(loops_around(&plan.code, 2).contains(&vec![true, false, false]));
+    assert!(matches!(&plan.code, Code::Sequence(loops) if loops.iter().all(parallel)));
+    let periods = plan.buffers.iter().map(|buffer| {
+        assert!(buffer.is_private);
+        let numbers = buffer.numbers.iter().map(|one| one.period);
+        (
+            chain.spaces[buffer.space].name.clone(),
+            numbers.collect::<Vec<_>>(),
+        )
+    });
+    let expected = [
+        ("x", [Some(1), Some(1), None]),
+        ("y", [Some(1), Some(2), None]),
+    ];
+    let expected = expected.map(|(name, periods)| (name.to_string(), periods.to_vec()));
+    assert_eq!(periods.collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn what_takes_too_long_is_given_up() {
     let chain = fluxes(3);
     let isl = okl_chains::isl::Isl::with(2000).expect("isl is installed");

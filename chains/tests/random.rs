@@ -4,7 +4,7 @@
 mod oracle;
 
 use okl_chains::model::{Access, Affine, Bounds, Chain, Mode, Nest};
-use okl_chains::order::Order;
+use okl_chains::order::{Manner, Order, Way};
 use okl_chains::plan;
 use okl_chains::pragma::{Number, Position, What};
 use oracle::*;
@@ -171,6 +171,9 @@ fn items(chance: &mut Chance, chain: &Chain) -> Vec<What> {
         .max()
         .unwrap_or(1)
         .max(1);
+    if chance.one_in(12) {
+        return vec![What::Auto];
+    }
     let item = |chance: &mut Chance| match chance.below(10) {
         0..4 => What::Fuse(None),
         4 => {
@@ -330,6 +333,16 @@ fn temporary_spaces_hold_what_is_read() {
                 Some(depth),
             )
             .expect("it is legal");
+        if chance.one_in(3) {
+            let what = Way::Parallel;
+            let _ = order.set(
+                first,
+                &Manner {
+                    at: Position::default(),
+                    what,
+                },
+            );
+        }
         let plan = order.plan().expect("there are loops");
         buffers += plan.buffers.len();
         for size in 0..=4 {
