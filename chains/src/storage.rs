@@ -127,18 +127,17 @@ fn periods(order: &Order, space: usize) -> Result<Option<(Vec<Option<i64>>, bool
     };
     let rank = order.chain.spaces[space].rank;
     let mut periods = vec![None; rank];
-    for at in 0..rank.min(group.depth) {
-        let (Some(most), Some(least)) = (
-            reach(order, group, space, at, "")?,
-            reach(order, group, space, at, "-")?,
-        ) else {
+    for (at, period) in periods.iter_mut().enumerate().take(group.depth) {
+        let most = reach(order, group, space, at, "")?;
+        let least = reach(order, group, space, at, "-")?;
+        let (Some(most), Some(least)) = (most, least) else {
             break;
         };
         let width = most + least + 1;
         if is_parallel && at == 0 && width != 1 {
             break;
         }
-        periods[at] = Some(width);
+        *period = Some(width);
         if width != 1 {
             break;
         }
