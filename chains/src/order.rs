@@ -173,9 +173,9 @@ impl<'a> Order<'a> {
         }
         if sizes.len() > depth {
             let (sizes, name) = (sizes.len(), self.name(nest));
-            let loops = loops_in_words(depth);
+            let dimensions = dimensions(depth);
             return refuse(format!(
-                "tiles of {sizes} dimensions do not fit {name}, which has {loops}"
+                "tiles of {sizes} dimensions do not fit {name}, which has {dimensions}"
             ));
         }
         for size in sizes {
@@ -413,7 +413,8 @@ impl<'a> Order<'a> {
     }
 }
 
-fn loops_in_words(count: usize) -> String {
+/// So many dimensions, in words.
+pub(crate) fn dimensions(count: usize) -> String {
     match count {
         1 => "1 dimension".to_string(),
         _ => format!("{count} dimensions"),

@@ -89,7 +89,8 @@ fn elements(order: &Order, nest: usize, access: &Access) -> Result<Set> {
 
 fn is_written_before_it_is_read(order: &Order, space: usize) -> Result<bool> {
     for (nest, access) in accesses(order, space) {
-        if access.index.is_none() {
+        let numbers = access.index.as_ref().map_or(0, Vec::len);
+        if numbers != order.chain.spaces[space].rank {
             return Ok(false);
         }
         if access.mode == Mode::Write {
@@ -98,7 +99,7 @@ fn is_written_before_it_is_read(order: &Order, space: usize) -> Result<bool> {
         let mut missing = elements(order, nest, access)?;
         for (earlier, write) in accesses(order, space) {
             let is_before = earlier < nest && write.mode == Mode::Write && write.must;
-            if is_before && write.index.is_some() {
+            if is_before {
                 missing = missing.subtract(elements(order, earlier, write)?)?;
             }
         }
@@ -153,10 +154,11 @@ fn reach(order: &Order, group: &Group, space: usize, at: usize, sign: &str) -> R
             .parts
             .iter()
             .find(|part| matches!(part.piece, Piece::Nest(number) if number == nest));
-        let (Some(part), Some(index)) = (part, &access.index) else {
+        let number = access.index.as_ref().and_then(|index| index.get(at));
+        let (Some(part), Some(number)) = (part, number) else {
             return Ok(None);
         };
-        let more = index[at].less(&legality::coordinate(order, part, nest, at));
+        let more = number.less(&legality::coordinate(order, part, nest, at));
         let nest = &order.chain.nests[nest];
         let mut conditions = notation::known(order.chain);
         conditions.extend(notation::domain(nest));
@@ -175,10 +177,10 @@ fn reach(order: &Order, group: &Group, space: usize, at: usize, sign: &str) -> R
 fn extent(order: &Order, space: usize, at: usize) -> Result<(Expression, Expression)> {
     let (mut first, mut last) = (Vec::new(), Vec::new());
     for (nest, access) in accesses(order, space) {
-        let Some(index) = &access.index else {
+        let Some(number) = access.index.as_ref().and_then(|index| index.get(at)) else {
             continue;
         };
-        let (least, largest) = loops::ends(order, nest, &index[at])?;
+        let (least, largest) = loops::ends(order, nest, number)?;
         first.push(least);
         last.push(largest);
     }

@@ -392,9 +392,9 @@ fn s3_moved_onto_each_other() {
 #[test]
 fn s4_wrong_numbers_of_shifts() {
     let chain = plain(&[&[4, 4], &[4, 4]]);
-    let why = "`fuse` moves loop 2 in 1 dimensions, but it has 2".to_string();
+    let why = "`fuse` moves loop 2 in 1 dimension, but it has 2".to_string();
     assert_eq!(refusal(&chain, vec![fuse_by(&[&[0, 0], &[1]])]), (1, why));
-    let why = "`fuse` says how 1 loops are moved, but there are 2".to_string();
+    let why = "`fuse` moves 1 of 2 loops: it has to say that of all or of none".to_string();
     assert_eq!(refusal(&chain, vec![fuse_by(&[&[0, 0]])]), (1, why));
 }
 
