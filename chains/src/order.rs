@@ -311,7 +311,14 @@ impl<'a> Order<'a> {
         }
         let peeled: Vec<_> = fused.drain(..).map(Group::peeled).collect();
         let depths = peeled.iter().map(|group| group.depth).max().unwrap_or(0);
-        let depth = depth.unwrap_or(depths).min(depths);
+        // All dimensions of tiles become one: what has them knows no others.
+        let is_of_nests = peeled
+            .iter()
+            .flat_map(|group| &group.parts)
+            .all(|part| matches!(part.piece, Piece::Nest(_)));
+        let depth = depth
+            .filter(|_| is_of_nests)
+            .map_or(depths, |depth| depth.min(depths));
         let alike = peeled
             .windows(2)
             .all(|two| two[0].walk.is_like(&two[1].walk));

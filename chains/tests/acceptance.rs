@@ -813,45 +813,34 @@ fn an_order_is_chosen() {
 }
 
 #[test]
+fn an_order_of_tiles_is_chosen() {
+    let chain = jacobi_2d();
+    for size in [1, 2, 4] {
+        let tiles = tile(&[size, 3], What::Serial, What::Serial);
+        let plan = right(&chain, vec![tiles, What::Auto], &[], &sizes(0..=6));
+        assert!(
+            loops_around(&plan.code, 1)
+                .iter()
+                .all(|one| one == &[true, false, false, false])
+        );
+    }
+    let here: &[&[i64]] = &[&[0, 0]];
+    let chain = Builder::new(&["N"], &[("A", 2), ("B", 2)])
+        .nest(&square(), &[(Mode::Write, 0, here)])
+        .nest(&square(), &[(Mode::Read, 0, here), (Mode::Write, 1, here)])
+        .0;
+    let tiles = tile(&[2, 3], What::Serial, What::Serial);
+    let plan = right(&chain, vec![tiles, What::Auto], &[], &sizes(0..=6));
+    assert!(
+        matches!(&plan.code, Code::For(looped) if looped.is_parallel),
+        "tiles become one"
+    );
+}
+
+#[test]
 fn what_takes_too_long_is_given_up() {
     let chain = fluxes(3);
     let isl = okl_chains::isl::Isl::with(2000).expect("isl is installed");
     let failed = Order::in_context(&chain, isl).err();
     assert_eq!(failed, Some(okl_chains::isl::Failed::Operations));
-}
-
-#[test]
-#[ignore = "says how long plans take"]
-fn times() {
-    for (name, chain) in [
-        ("jacobi", jacobi_2d()),
-        ("fluxes 2", fluxes(2)),
-        ("fluxes 3", fluxes(3)),
-    ] {
-        let rank = chain.nests[0].bounds.len();
-        let tiles = |over| tile(&[8; 3][..rank], over, What::Serial);
-        for (of, items) in [
-            ("fuse", vec![What::Fuse(None)]),
-            ("wavefront", vec![What::Fuse(None), What::Wavefront]),
-            ("fuse, tile", vec![What::Fuse(None), tiles(What::Serial)]),
-            (
-                "fuse, tile wavefront",
-                vec![What::Fuse(None), tiles(What::Wavefront)],
-            ),
-            ("tile, fuse", vec![tiles(What::Serial), What::Fuse(None)]),
-        ] {
-            let begin = std::time::Instant::now();
-            let plan = plan::plan(&chain, &schedule(items), &[]);
-            let places: Option<usize> = plan.as_ref().ok().map(|plan| {
-                (0..chain.nests.len())
-                    .map(|nest| loops_around(&plan.code, nest).len())
-                    .sum()
-            });
-            println!(
-                "{name}: {of}: {:?}, {places:?} places {:?}",
-                begin.elapsed(),
-                plan.err()
-            );
-        }
-    }
 }

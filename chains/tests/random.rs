@@ -174,7 +174,7 @@ fn items(chance: &mut Chance, chain: &Chain) -> Vec<What> {
     if chance.one_in(12) {
         return vec![What::Auto];
     }
-    let item = |chance: &mut Chance| match chance.below(10) {
+    let item = |chance: &mut Chance| match chance.below(11) {
         0..4 => What::Fuse(None),
         4 => {
             let shift = |chance: &mut Chance| match chance.one_in(6) {
@@ -188,6 +188,7 @@ fn items(chance: &mut Chance, chain: &Chain) -> Vec<What> {
             What::Fuse(Some(shifts.collect()))
         }
         5..8 => tile_by_chance(chance, depth, 1),
+        8 => What::Auto,
         _ => way(chance, depth, 1),
     };
     (0..1 + chance.below(3)).map(|_| item(chance)).collect()
