@@ -28,7 +28,7 @@ use crate::recognise::loop_chain;
 use accesses::Found;
 use numbers::{Base, Counts, Number, Place, Reader, loads_of, loads_of_base, varies};
 use single::{Single, between, run_once};
-use spaces::{Declared, Named, declared, mode, named};
+use spaces::{Declared, Named, declared, is_so, mode, named};
 
 /// What is known of a chain.
 pub struct Modelled<'m> {
@@ -43,6 +43,8 @@ pub struct Modelled<'m> {
     pub must_not_overlap: Vec<(usize, usize)>,
     /// What is not proved, and has to be trusted.
     pub trusted: Vec<Declined<'m>>,
+    /// What may be meant otherwise.
+    pub doubts: Vec<Declined<'m>>,
     /// What has been found, in words.
     pub findings: Vec<String>,
 }
@@ -192,7 +194,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                 .position(|(name, _)| name.text == one.said.space.text)?;
             let fits = |access: &Found<'c>| {
                 let named = names[number].1.as_ref();
-                access.mode == mode(one.said)
+                is_so(access, one.said)
                     && named.is_some_and(|named| named.is_at(one.place, depths[one.nest], access))
             };
             let at = found[one.nest].iter().position(fits);
@@ -205,12 +207,15 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
             let does = if one.said.is_write { "writes" } else { "reads" };
             self.findings
                 .push(format!("nest {}: {does} {text}: proved", one.nest));
-            nests[one.nest].push(model::Access {
+            let access = model::Access {
                 space: number,
-                mode: mode(one.said),
+                mode: found[one.nest][at].mode,
                 must: found[one.nest][at].must,
                 index: Some(affine_index(one.place)),
-            });
+            };
+            if !nests[one.nest].contains(&access) {
+                nests[one.nest].push(access);
+            }
         }
         self.settle_open(&open, &found, &claimed, &names, &mut nests)?;
         self.settle_others(
@@ -224,9 +229,22 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
         self.check_rows(&spaces, &nests, &domains);
         let must_not_overlap = self.overlaps(&spaces, &nests);
         self.check_loads(&domains, &spaces, &found);
+        let mut doubts = Vec::new();
         for name in &chain.said.locals {
-            match spaces.all.iter_mut().find(|one| one.0.name == name.text) {
-                Some((space, _)) => space.is_local = true,
+            match spaces.all[..spaces.names]
+                .iter_mut()
+                .find(|one| one.0.name == name.text)
+            {
+                Some((space, named)) => {
+                    space.is_local = true;
+                    let line = named
+                        .as_ref()
+                        .and_then(|named| self.read_behind(&named.base));
+                    doubts.extend(line.map(|line| Declined {
+                        site: self.site(chain.site, name.at),
+                        reason: format!("{} is said to be local to this loop chain, and may be read behind it{line}", name.text),
+                    }));
+                }
                 None => {
                     let site = self.site(chain.site, name.at);
                     let told = format!("{} is no data space of the loops of this chain", name.text);
@@ -251,6 +269,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
             parameters,
             values,
             must_not_overlap,
+            doubts,
             trusted: std::mem::take(&mut self.trusted),
             findings: std::mem::take(&mut self.findings),
         })
@@ -273,6 +292,23 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
         };
         let numbers: Vec<_> = place.iter().map(of).collect();
         format!("{name}{{({})}}", numbers.join(","))
+    }
+
+    /// Where an object is read behind the chain.
+    fn read_behind(&self, base: &Base<'c>) -> Option<String> {
+        let last = self.single.nests.last()?.leave;
+        let reader = Reader::of(self.copy, &self.inside, None);
+        let behind = between(last, last).into_iter();
+        let reads = |at: &llvm::Instruction<'c>| {
+            at.opcode() == Opcode::LLVMLoad
+                && !self.inside.contains(at)
+                && reader.place(at.operand(0)).base == *base
+        };
+        let read = { behind }.find(reads)?;
+        let line = read
+            .source_location()
+            .map(|(_, line)| format!(" (line {line})"));
+        Some(line.unwrap_or_default())
     }
 
     /// The domains that are declared, which are those of the loops, or trusted to be.
@@ -431,7 +467,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                     base => named.is_none_or(|named| named.base == *base),
                 };
                 let is_known = named.is_some_and(|named| named.index(access).is_some());
-                access.mode == mode(one.said) && is_of_it && !is_known
+                is_so(access, one.said) && is_of_it && !is_known
             };
             let mut others = found[one.nest].iter().zip(&claimed[one.nest]);
             let is_open = others.any(|(access, is_claimed)| !is_claimed && may_be(access));
@@ -452,7 +488,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
             }
             let its = found[one.nest]
                 .iter()
-                .filter(|access| access.mode == mode(one.said));
+                .filter(|access| is_so(access, one.said));
             let its = its.filter_map(|access| Some((named?.index(access)?, access)));
             let its: Vec<_> = its
                 .map(|(index, _)| self.text(one.nest, &one.said.space.text, &index))
@@ -507,7 +543,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                 let may_be_open = open.iter().any(|one| {
                     let named = spaces.of_name(&one.said.space.text);
                     one.nest == nest
-                        && mode(one.said) == access.mode
+                        && is_so(access, one.said)
                         && (access.place.base == Base::Unknown
                             || named.is_none_or(|named| named.base == access.place.base))
                         && named.is_none_or(|named| named.index(access).is_none())
@@ -686,12 +722,37 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                 }
             }
         }
-        for (one, other) in &pairs {
-            let [a, b] = [one, other].map(|at| spaces.all[*at].0.name.clone());
-            let site = Site::Instruction(self.chain.site.instruction());
+        let site = Site::Instruction(self.chain.site.instruction());
+        // Where nothing is declared, nobody has said that what is found has different names.
+        let is_derived = |space: usize| {
+            let said = self.chain.nests.iter().zip(nests);
+            let mut derived = said.filter(|(nest, _)| nest.said.accesses.is_empty());
+            !spaces.is_named(space)
+                && derived.any(|(_, all)| all.iter().any(|one| one.space == space))
+        };
+        let name = |pair: &(usize, usize)| {
+            let [a, b] = [pair.0, pair.1].map(|at| &spaces.all[at].0.name);
+            format!("{a} and {b}")
+        };
+        if let Some(pair) = pairs
+            .iter()
+            .find(|pair| is_derived(pair.0) || is_derived(pair.1))
+        {
+            let told = format!(
+                "it is not known whether {} have memory in common, and not declared what its loops access",
+                name(pair)
+            );
+            self.decline(site, &told);
+            return pairs;
+        }
+        if !pairs.is_empty() {
+            let names: Vec<_> = pairs.iter().map(name).collect();
             self.trust(
                 site,
-                format!("it is trusted that {a} and {b} have no memory in common"),
+                format!(
+                    "it is trusted that these have no memory in common: {}",
+                    names.join(", ")
+                ),
             );
         }
         pairs
@@ -782,7 +843,17 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                 is_trusted |= !self.are_apart(&write.place.base, &load.base);
             }
         }
-        if is_trusted {
+        if is_trusted
+            && self
+                .chain
+                .nests
+                .iter()
+                .any(|nest| nest.said.accesses.is_empty())
+        {
+            let told = "it is not known whether its loops write the pointers and numbers that say what they access, and not \
+                        declared what they access";
+            self.decline(site, told);
+        } else if is_trusted {
             let told = "it is trusted that the loops do not write the pointers and numbers that say what they access";
             self.trust(site, told.to_string());
         }
@@ -933,8 +1004,15 @@ impl<'c> Spaces<'c> {
             named.index(access).is_some().then_some(named)
         });
         let index = named.as_ref().and_then(|named| named.index(access));
+        let name = access.place.base.to_string();
+        let same = self
+            .all
+            .iter()
+            .filter(|one| one.0.name.split('\'').next() == Some(&name))
+            .count();
         let space = model::Space {
-            name: access.place.base.to_string(),
+            // Names are all different.
+            name: name + &"'".repeat(same),
             rank: named.as_ref().map_or(0, |one| one.strides.len()),
             is_local: false,
         };
@@ -947,34 +1025,40 @@ impl<'c> Spaces<'c> {
     fn join(&mut self, nests: &mut [Vec<model::Access>]) {
         let count = self.all.len();
         let mut to: Vec<usize> = (0..count).collect();
-        for at in 0..count {
-            let same = |&other: &usize| {
-                other < at
-                    && self.bases[other] != Base::Unknown
-                    && self.bases[other] == self.bases[at]
-            };
-            let Some(first) = (0..at).find(same) else {
+        let mut blurred = HashSet::new();
+        for first in 0..count {
+            let is_its = |&other: &usize| self.bases[other] == self.bases[first];
+            if self.bases[first] == Base::Unknown || (0..first).any(|other| is_its(&other)) {
                 continue;
+            }
+            let group: Vec<usize> = (first..count).filter(is_its).collect();
+            let is_same = |one: usize, other: usize| self.all[one].1 == self.all[other].1;
+            let is_told = |one: usize, other: usize| {
+                let pair = self.all[one].1.as_ref().zip(self.all[other].1.as_ref());
+                pair.is_some_and(|(one, other)| one == other || are_fields(one, other))
             };
-            // Parts of elements that lie beside each other are apart.
-            let apart = (0..at)
-                .filter(|&other| self.bases[other] == self.bases[at])
-                .all(|other| {
-                    let pair = self.all[other].1.as_ref().zip(self.all[at].1.as_ref());
-                    pair.is_some_and(|(one, other)| are_fields(one, other))
-                });
-            if !apart {
-                to[at] = to[first];
+            let mut pairs = group
+                .iter()
+                .flat_map(|&one| group.iter().map(move |&other| (one, other)));
+            let is_clear = group.len() == 1 || pairs.all(|(one, other)| is_told(one, other));
+            for &one in &group {
+                let same = group
+                    .iter()
+                    .find(|&&other| is_same(one, other))
+                    .filter(|_| is_clear);
+                to[one] = same.copied().unwrap_or(first);
+            }
+            if !is_clear {
+                blurred.insert(first);
             }
         }
-        let is_joined = |space: usize| {
-            let mut others = (0..count).filter(|&other| other != space);
-            to[space] != space || others.any(|other| to[other] == space)
-        };
         for accesses in nests {
             let mut reads = Vec::new();
-            for access in accesses.iter_mut().filter(|one| is_joined(one.space)) {
+            for access in accesses.iter_mut() {
                 access.space = to[access.space];
+                if !blurred.contains(&access.space) {
+                    continue;
+                }
                 access.index = None;
                 access.must = false;
                 if matches!(access.mode, Mode::Reduce(_)) {

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use super::single::Iteration;
 use crate::analysis::nests::source_name;
-use crate::llvm::{Instruction, Module, Opcode, Value};
+use crate::llvm::{Instruction, Module, Naming, Opcode, Value};
 use crate::numbers::Polynomial;
 
 /// Operations that are followed, one in the other.
@@ -390,18 +390,21 @@ pub fn without_iterations<'c>(
     Some((factors_of, rest))
 }
 
+/// The name of a value in the source, or of the variable whose address it is; else as LLVM has it.
+fn name_of(value: Value<'_>) -> String {
+    let names = [source_name(value), value.variable_name(Naming::Address)];
+    let known = names.into_iter().find(|name| !name.is_empty());
+    known.unwrap_or_else(|| value.operand_text())
+}
+
 impl std::fmt::Display for Unknown<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let named = |value: &Value<'_>| match source_name(*value) {
-            name if name.is_empty() => value.operand_text(),
-            name => name,
-        };
         match self {
             Unknown::Iteration(level) => write!(f, "i{level}"),
-            Unknown::Value(value, _) | Unknown::Varying(value) => f.write_str(&named(value)),
+            Unknown::Value(value, _) | Unknown::Varying(value) => f.write_str(&name_of(*value)),
             Unknown::Loaded(place, ..) => match (&place.base, &place.offset) {
                 (Base::Value(value), Some(offset)) if offset.as_constant() == Some(0) => {
-                    f.write_str(&named(value))
+                    f.write_str(&name_of(*value))
                 }
                 (base, Some(offset)) => write!(f, "[{base} + {offset}]"),
                 (base, None) => write!(f, "[{base}]"),
@@ -415,10 +418,7 @@ impl std::fmt::Display for Unknown<'_> {
 impl std::fmt::Display for Base<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Base::Value(value) => match source_name(*value) {
-                name if name.is_empty() => f.write_str(&value.operand_text()),
-                name => f.write_str(&name),
-            },
+            Base::Value(value) => f.write_str(&name_of(*value)),
             Base::Loaded(place) => match (&place.base, &place.offset) {
                 (base, Some(offset)) if offset.as_constant() == Some(0) => write!(f, "{base}"),
                 (base, Some(offset)) => write!(f, "[{base} + {offset}]"),

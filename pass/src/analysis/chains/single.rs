@@ -9,15 +9,13 @@ use std::collections::HashSet;
 
 use crate::analysis::variables::{is_destination, is_harmless};
 use crate::ir::{Chain, Counter};
-use crate::llvm::{
-    Block, Builder, Function, Instruction, Linkage, Module, Opcode, Passes, Type, Value,
-};
+use crate::llvm::{Block, Builder, Instruction, Linkage, Module, Opcode, Passes, Type, Value};
 use crate::recognise::loop_chain::is_marker;
 
 /// Calls that are put in place of calls in an iteration, at most.
 const MOST_CALLS: usize = 400;
-/// Instructions of a function that is.
-const MOST_INSTRUCTIONS: usize = 2000;
+/// Instructions of a function that is, and of one that has got them.
+const MOST_INSTRUCTIONS: [usize; 2] = [2000, 50_000];
 
 /// What the calls begin with that mark places of the copy.
 const OURS: &str = "okl.chain.";
@@ -36,8 +34,6 @@ pub struct Iteration<'c> {
 
 /// A chain of such.
 pub struct Single<'c> {
-    /// The function that it is in.
-    pub function: Function<'c>,
     /// The values that its schedule names.
     pub values: Vec<Value<'c>>,
     /// Where it begins.
@@ -203,7 +199,7 @@ fn prepare<'c>(copy: &'c Module, number: usize, chain: &Chain<'c>) -> bool {
             .filter_map(|one| one.as_call())
             .find(|call| {
                 call.callee_function().is_some_and(|callee| {
-                    let is_small = || callee.instructions().len() <= MOST_INSTRUCTIONS;
+                    let is_small = || callee.instructions().len() <= MOST_INSTRUCTIONS[0];
                     !callee.is_declaration()
                         && !callee.is_interposable()
                         && callee != enter.function()
@@ -221,7 +217,9 @@ fn prepare<'c>(copy: &'c Module, number: usize, chain: &Chain<'c>) -> bool {
             if calls > MOST_CALLS || !call.inline() {
                 failed.insert(call.instruction());
             }
-            if calls > 2 * MOST_CALLS {
+            if calls > 2 * MOST_CALLS
+                || enter.function().instructions().len() > MOST_INSTRUCTIONS[1]
+            {
                 break;
             }
         }
@@ -415,7 +413,6 @@ fn find<'c>(copy: &'c Module, number: usize, chain: &Chain<'c>) -> Option<Single
         .map(|one| (one, true))
         .chain(named("seen").map(|one| (one, false)));
     Some(Single {
-        function: begin.function(),
         values: values.collect::<Option<_>>()?,
         begin,
         nests: nests.collect::<Option<_>>()?,

@@ -136,6 +136,11 @@ pub fn mode(said: &AccessPragma) -> Mode {
     }
 }
 
+/// Whether an access is one of those that are declared so: what is combined with something is read and written.
+pub fn is_so(access: &Found<'_>, said: &AccessPragma) -> bool {
+    access.mode == mode(said) || matches!(access.mode, Mode::Reduce(_))
+}
+
 /// What a name stands for, given all that is declared by it: what most of it fits to.
 pub fn named<'c>(
     all: &[&Declared<'_>],
@@ -145,7 +150,7 @@ pub fn named<'c>(
     let mut best: Option<(usize, Named<'c>)> = None;
     for one in all {
         for access in &found[one.nest] {
-            if access.mode != mode(one.said) {
+            if !is_so(access, one.said) {
                 continue;
             }
             let Some(candidate) = fitting(one.place, access) else {
@@ -154,8 +159,7 @@ pub fn named<'c>(
             let fits = |one: &&&Declared<'_>| {
                 let mut found = found[one.nest].iter();
                 found.any(|access| {
-                    access.mode == mode(one.said)
-                        && candidate.is_at(one.place, depths[one.nest], access)
+                    is_so(access, one.said) && candidate.is_at(one.place, depths[one.nest], access)
                 })
             };
             let count = 2 * all.iter().filter(fits).count()
