@@ -1,7 +1,7 @@
 // What is declared of loop chains against what their loops do: proved, found, trusted.
-// RUN: clang-22 -O0 -g -S -emit-llvm %s -o %t.ll
+// RUN: clang-22 -O0 -fopenmp -g -S -emit-llvm %s -o %t.ll
 // RUN: opt-22 -load-pass-plugin=%plugin -passes='print<okl-chains>' -disable-output %t.ll 2>&1 | FileCheck %s
-// RUN: clang-22 -O2 -g -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
+// RUN: clang-22 -O2 -fopenmp -g -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
 // RUN: opt-22 -load-pass-plugin=%plugin -passes='print<okl-chains>' -disable-output %t.ll 2>&1 | FileCheck %s
 void __okl_omplc_chain(const char *, ...);
 void __okl_omplc_end(void);
@@ -51,7 +51,7 @@ static double X[100][100], Y[100][100];
 // CHECK: nest 0: writes X{(i,j)}: proved
 // CHECK-NEXT: nest 0: reads Y{(i,j)}: proved
 // CHECK-NEXT: nest 1: reads X{(i,j)}: proved
-// CHECK: nest 1: writes sum{()}: found
+// CHECK: nest 1: combines something with sum{()}: found
 // CHECK-NOT: trusted
 double arrays(const double *restrict w) {
   double sum = 0, t;
@@ -141,4 +141,27 @@ void parts(long n, struct point *p) {
     p[i].y = p[i - 1].x;
   NEXT;
   END;
+}
+
+// In a region, whose variables are its parameters; a value that goes from an iteration to another one.
+// CHECK: loop chain at {{.*}}: 1 loops
+// CHECK: nest 0: domain 0:n - 1: proved
+// CHECK: nest 0: writes A{(i)}: proved
+// CHECK-NEXT: nest 0: reads B{(i)}: proved
+// CHECK-NEXT: nest 0: reads w{()}: found
+// CHECK-NEXT: nest 0: writes w{()}: found
+void carries(int n, double *restrict a, double *restrict b) {
+#pragma omp parallel
+  {
+    double w = 0, t;
+    CHAIN("");
+    FOR("domain(0:$0) with(i) write A{(i)} read B{(i)}", (long)(n - 1));
+    for (int i = 0; i < n; i++) {
+      t = b[i];
+      a[i] = w + t;
+      w = t;
+    }
+    NEXT;
+    END;
+  }
 }

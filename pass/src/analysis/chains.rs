@@ -535,10 +535,10 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                     .source_location()
                     .map(|(_, line)| format!(" (line {line})"));
                 let line = line.unwrap_or_default();
-                let does = if access.mode == Mode::Read {
-                    "reads"
-                } else {
-                    "writes"
+                let does = match access.mode {
+                    Mode::Read => "reads",
+                    Mode::Write => "writes",
+                    Mode::Reduce(_) => "combines something with",
                 };
                 let may_be_open = open.iter().any(|one| {
                     let named = spaces.of_name(&one.said.space.text);

@@ -243,16 +243,11 @@ fn prepare<'c>(copy: &'c Module, number: usize, chain: &Chain<'c>) -> bool {
         if iterators.contains(&*variable) || is_destination(variable) {
             continue;
         }
-        let keep = |how: &str| {
+        let keep = || {
             let front = variable.block().terminator().expect("a block has an end");
-            mark(
-                copy,
-                &format!("{number}.{how}.{at}"),
-                front,
-                Some(*variable),
-            );
+            mark(copy, &format!("{number}.kept.{at}"), front, Some(*variable));
         };
-        let Some(uses) = reaching(variable) else {
+        let Some(uses) = uses_of(variable, |_| false) else {
             // What begins its life in an iteration is that one's, wherever its address goes meanwhile.
             let mut begins = variable
                 .instruction_users()
@@ -265,7 +260,7 @@ fn prepare<'c>(copy: &'c Module, number: usize, chain: &Chain<'c>) -> bool {
             let is_inside = begins.peek().is_some()
                 && begins.all(|one| spans.iter().any(|span| span.contains(&one)));
             if !is_inside {
-                keep("seen");
+                keep();
             }
             continue;
         };
@@ -281,20 +276,24 @@ fn prepare<'c>(copy: &'c Module, number: usize, chain: &Chain<'c>) -> bool {
             !used(&span) || is_own(variable, &uses, enter, leave, span)
         });
         if !is_own {
-            keep("kept");
+            keep();
         }
     }
     true
 }
 
-/// What accesses a variable, or may begin or end its life, where its address goes nowhere else.
-fn reaching<'c>(variable: Instruction<'c>) -> Option<Vec<Instruction<'c>>> {
+/// What accesses a variable, or may begin or end its life, where its address goes nowhere else but to what does nothing.
+fn uses_of<'c>(
+    variable: Instruction<'c>,
+    does_nothing: impl Fn(&Instruction<'c>) -> bool,
+) -> Option<Vec<Instruction<'c>>> {
     let mut found = Vec::new();
     let mut rest = vec![*variable];
     let mut seen = HashSet::new();
     while let Some(address) = rest.pop() {
         for one in address.instruction_users() {
             match one.opcode() {
+                _ if does_nothing(&one) => {}
                 Opcode::LLVMGetElementPtr if one.operand(0) == address => {
                     if seen.insert(one) {
                         rest.push(*one);
@@ -402,16 +401,24 @@ fn find<'c>(copy: &'c Module, number: usize, chain: &Chain<'c>) -> Option<Single
             loops: loops.collect::<Option<_>>()?,
         })
     });
-    let named = |how: &str| {
-        let name = format!("{OURS}{number}.{how}.");
-        let functions = copy.functions().into_iter();
-        let ours = functions.filter(move |one| one.name().starts_with(&name));
-        ours.flat_map(|one| one.instruction_users())
-            .map(|one| one.operand(0))
+    // Where pointers that only lead to a variable have gone, its address goes nowhere else.
+    let is_ours = |one: &Instruction<'c>| {
+        one.as_call()
+            .is_some_and(|call| is_ours(&call.callee_name()))
     };
-    let kept = named("kept")
-        .map(|one| (one, true))
-        .chain(named("seen").map(|one| (one, false)));
+    let is_confined = |variable: Value<'c>| {
+        let known = variable
+            .as_op(Opcode::LLVMAlloca)
+            .map(|one| uses_of(one, is_ours));
+        known.is_some_and(|uses| uses.is_some())
+    };
+    let name = format!("{OURS}{number}.kept.");
+    let functions = copy.functions().into_iter();
+    let kept = functions.filter(|one| one.name().starts_with(&name));
+    let kept = kept
+        .flat_map(|one| one.instruction_users())
+        .map(|one| one.operand(0));
+    let kept = kept.map(|one| (one, is_confined(one)));
     Some(Single {
         values: values.collect::<Option<_>>()?,
         begin,
