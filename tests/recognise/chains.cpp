@@ -62,7 +62,7 @@ void calls(double *a, int n) {
   END;
 }
 
-// CHECK: declined at {{.*}}chains.cpp:[[# @LINE + 7]]: the loop chain stays as it is: an exception may leave it here
+// CHECK: declined at {{.*}}chains.cpp:[[# @LINE + 6]]: the loop chain stays as it is: an exception may leave it here
 double throws(double *a, int n) {
   Owner B(n);
   CHAIN();

@@ -75,6 +75,22 @@ void derived(long n, double *a, double *b) {
   END;
 }
 
+void shapes(long n, char *restrict a) {
+  double w[4];
+  // CHECK: declined at {{.*}}: the loop chain stays as it is: elements of A beside each other may have memory in common
+  CHAIN("");
+  FOR("domain(1:$0) with(i) write A{(i)}", n - 1);
+  for (long i = 1; i < n; i++) *(double *)(a + 4 * i) = 1;
+  NEXT;
+  END;
+  // CHECK: declined at a.c:8: the loop chain stays as it is: an iteration of this loop writes in w (line [[# @LINE + 3]]) what is not declared
+  CHAIN("");
+  FOR("domain(1:$0) with(i) write A{(i)}", n - 1);
+  for (long i = 1; i < n; i++) { w[i & 3] = 1; a[i] = w[1]; }
+  NEXT;
+  END;
+}
+
 long N;
 long *p;
 void changes(long n) {

@@ -600,7 +600,10 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                             let told = format!(
                                 "an iteration of this loop {does} in {base}{line} what is not declared"
                             );
-                            self.wrong(site, told);
+                            match self.is_of_function(base) {
+                                true => self.decline(site, &told),
+                                false => self.wrong(site, told),
+                            }
                             continue;
                         }
                         let space = spaces.add(access, domains[nest].len());
@@ -627,6 +630,11 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
         Some(())
     }
 
+    /// Whether an object is a variable of the function: it may be an iteration's own, where the compiler has not said so.
+    fn is_of_function(&self, base: &Base<'c>) -> bool {
+        matches!(base, Base::Value(value) if value.as_op(Opcode::LLVMAlloca).is_some())
+    }
+
     /// That rows do not reach into the next ones: else elements with different numbers are the same.
     fn check_rows(
         &mut self,
@@ -635,13 +643,32 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
         domains: &[Domain<'c>],
     ) {
         for (number, (space, named)) in spaces.all.iter().enumerate() {
-            let Some(named) = named.as_ref().filter(|named| named.strides.len() > 1) else {
+            let Some(named) = named.as_ref().filter(|named| !named.strides.is_empty()) else {
                 continue;
             };
             let strides = &named.strides;
             let mut order: Vec<usize> = (0..strides.len()).collect();
             let size = |at: usize| strides[at].as_constant().map_or(i64::MAX, i64::abs);
             order.sort_by_key(|&at| std::cmp::Reverse(size(at)));
+            let least = order.last().and_then(|&at| strides[at].as_constant());
+            let site = Site::Instruction(self.chain.site.instruction());
+            match least {
+                Some(least) if least.abs() >= named.bytes => {}
+                None if spaces.is_named(number) => {
+                    let told = format!(
+                        "it is trusted that elements of {} beside each other are different ones",
+                        space.name
+                    );
+                    self.trust(site, told);
+                }
+                _ => {
+                    let told = format!(
+                        "elements of {} beside each other may have memory in common",
+                        space.name
+                    );
+                    self.decline(site, &told);
+                }
+            }
             for pair in order.windows(2) {
                 let [outer, inner] = [pair[0], pair[1]];
                 let ends = nests.iter().zip(domains).flat_map(|(accesses, domain)| {
