@@ -40,8 +40,14 @@ static uint64_t result(void) {
   return sum;
 }
 
-int run_all(int repetitions) {
-  put_first("plain");
+int run_all(int repetitions, const char *only) {
+  put_first(only ? only : "plain");
+  if (only && (!count || strcmp(ways[0].name, only))) {
+    printf("there is no way %s\n", only);
+    return 1;
+  }
+  if (only)
+    count = 1;
   uint64_t wanted = 0;
   for (int repetition = -1; repetition < repetitions; repetition++)
     for (int turn = 0; turn < count; turn++) {

@@ -21,8 +21,9 @@ void prepare(void);
 size_t pieces(void);
 const double *piece(size_t number, size_t *count);
 
-// Runs all ways, and prints `way NAME seconds SECONDS bytes BYTES` for each run. 1 where one of them computes something else.
-int run_all(int repetitions);
+// Runs all ways, or the one that is named, and prints `way NAME seconds SECONDS bytes BYTES` for each run. 1 where one of them
+// computes something else.
+int run_all(int repetitions, const char *only);
 
 #define WAY(NAME, FUNCTION, TEMPORARIES) \
   __attribute__((constructor)) static void add_##FUNCTION(void) { add_way(NAME, FUNCTION, TEMPORARIES); }

@@ -1,4 +1,4 @@
-// The data of the fluxes: `flux CELLS BOXES REPETITIONS`.
+// The data of the fluxes: `flux CELLS BOXES REPETITIONS [WAY]`.
 #include "flux.h"
 
 #include "../common.h"
@@ -48,5 +48,5 @@ int main(int argc, char **argv) {
       old_boxes[b * cells_of_box(size) + at] = (double)(state >> 40) * 0x1p-24 - 0.25;
     }
   }
-  return run_all(repetitions);
+  return run_all(repetitions, argc > 4 ? argv[4] : NULL);
 }

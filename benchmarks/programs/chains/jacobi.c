@@ -1,4 +1,4 @@
-// The data of the pairs of sweeps: `jacobi SIZE PAIRS REPETITIONS`.
+// The data of the pairs of sweeps: `jacobi SIZE PAIRS REPETITIONS [WAY]`.
 #include "jacobi.h"
 
 #include "../common.h"
@@ -33,5 +33,5 @@ int main(int argc, char **argv) {
   int repetitions = number(argc, argv, 3, 15, 0);
   plane_a = allocate((size + 2ul) * (size + 2ul), sizeof *plane_a);
   plane_b = allocate((size + 2ul) * (size + 2ul), sizeof *plane_b);
-  return run_all(repetitions);
+  return run_all(repetitions, argc > 4 ? argv[4] : NULL);
 }
