@@ -25,7 +25,7 @@ static inline double noise(long place) {
 }
 
 // A number that changes with each bit of each element.
-static inline uint64_t mixed(uint64_t mix, const void *data, size_t bytes) {
+static inline uint64_t mix_of(uint64_t mix, const void *data, size_t bytes) {
   const unsigned char *byte = (const unsigned char *)data;
   for (size_t at = 0; at < bytes; at++)
     mix = (mix ^ byte[at]) * 0x100000001b3u;
@@ -37,7 +37,7 @@ static inline void print_doubles(const char *name, const double *data, long coun
   for (long at = 0; at < count; at++)
     sum += data[at];
   printf("%s: %016llx sum %a\n", name,
-         (unsigned long long)mixed(0xcbf29ce484222325u, data, (size_t)count * sizeof *data), sum);
+         (unsigned long long)mix_of(0xcbf29ce484222325u, data, (size_t)count * sizeof *data), sum);
 }
 
 static inline void print_floats(const char *name, const float *data, long count) {
@@ -45,7 +45,7 @@ static inline void print_floats(const char *name, const float *data, long count)
   for (long at = 0; at < count; at++)
     sum += data[at];
   printf("%s: %016llx sum %a\n", name,
-         (unsigned long long)mixed(0xcbf29ce484222325u, data, (size_t)count * sizeof *data), sum);
+         (unsigned long long)mix_of(0xcbf29ce484222325u, data, (size_t)count * sizeof *data), sum);
 }
 
 // Whether two results are the same to the last bit; says where they are not.
