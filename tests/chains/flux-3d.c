@@ -1,3 +1,4 @@
+// variants: SHARED
 // schedules: 0 1 2 3 4 5 6 7 8 9 10
 // refused: 90 91 92
 //

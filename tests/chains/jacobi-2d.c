@@ -1,3 +1,4 @@
+// variants: TEMPORARY
 // schedules: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18
 // refused: 90 91 92 93 94 95 96
 //
