@@ -2,8 +2,7 @@
 // refused: 90
 //
 // What stands between the loops of a chain in programs that were written without one: numbers that are computed there, pointers
-// that are set, memory that is asked for, conditions at borders inside loops, and loops in functions that are called with other
-// arrays each time.
+// that are set, conditions at borders inside loops.
 #include "chain.h"
 
 #if SCHEDULE == 0
@@ -38,22 +37,6 @@ static void statements(const double *a, double *b, double *c, double step, int n
   }
 }
 
-static void average(const double *from, double *to, int n, double weight) {
-#pragma omplc for domain(1 : n) with(x) read from{(x - 1), (x + 1)}, write to{(x)}
-  for (int x = 1; x <= n; x++)
-    to[x] = weight * (from[x - 1] + from[x + 1]);
-}
-
-// The same function three times, with other arrays, so that its spaces are others each time.
-static void calls(double *a, double *b, double *c, int n) {
-  PRAGMA(omplc loopchain schedule(ITEMS))
-  {
-    average(a, b, n, 0.5);
-    average(b, c, n, 0.25);
-    average(c, a, n, 0.125);
-  }
-}
-
 // A border that is only there in some boxes.
 static void border(const double *a, double *b, double *c, int n, int is_first) {
   PRAGMA(omplc loopchain schedule(ITEMS))
@@ -79,8 +62,6 @@ int main(void) {
   }
   statements(a, b, c, 0.75, N);
   print_doubles("c", c, N + 2);
-  calls(a, b, c, N);
-  print_doubles("a", a, N + 2);
   border(a, b, c, N, 0);
   print_doubles("c", c, N + 2);
   border(b, a, c, N, 1);

@@ -48,7 +48,7 @@ enum { COMPONENTS = 4, GHOSTS = 2 };
 #define STORAGE local x
 #else
 #define Y y
-#define STORAGE local x, local y
+#define STORAGE local(x, y)
 #endif
 
 static void box(const double *old, double *now, double *x, double *y, int n, int tile) {

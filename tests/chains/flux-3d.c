@@ -53,7 +53,7 @@ enum { COMPONENTS = 5, GHOSTS = 2 };
 #else
 #define Y y
 #define Z z
-#define STORAGE local x, local y, local z
+#define STORAGE local(x, y, z)
 #endif
 
 static void box(const double *old, double *now, double *x, double *y, double *z, int n, int tile) {

@@ -1,11 +1,11 @@
-// variants: AT_CALLS WRITTEN_OUT
+// later: AT_CALLS IN_FUNCTIONS
 // schedules: 0 1 2 3 4 5 6 7
 // refused: 90 91
 //
 // A limiter for interpolation by parabolas on boxes of 32 x 32 cells: slopes from three cells, then values at faces from five
-// cells and their slopes, limited to what lies between; along rows, then along columns. All four loops are in functions, which
-// the chain calls. With AT_CALLS their pragmas stand at the calls, else in the functions, where spaces have the names of
-// parameters; with WRITTEN_OUT the loops are in the chain itself.
+// cells and their slopes, limited to what lies between; along rows, then along columns. With IN_FUNCTIONS and AT_CALLS all four
+// loops are in functions, which the chain calls: their pragmas stand there, where spaces have the names of parameters, or at the
+// calls.
 #include "chain.h"
 
 #if SCHEDULE == 0
@@ -82,10 +82,10 @@ static double face(const double cell[5], const double slope[5]) {
 #define COLUMN_SLOPES_DOMAIN domain(GHOSTS - 2 : GHOSTS + SIZE + 1, GHOSTS : GHOSTS + SIZE - 1) with(j, i)
 #define COLUMNS_DOMAIN domain(GHOSTS : GHOSTS + SIZE - 1, GHOSTS : GHOSTS + SIZE - 1) with(j, i)
 
-#if defined AT_CALLS || defined WRITTEN_OUT
-#define IN_FUNCTION(...)
-#else
+#ifdef IN_FUNCTIONS
 #define IN_FUNCTION(...) PRAGMA(omplc for __VA_ARGS__)
+#else
+#define IN_FUNCTION(...)
 #endif
 #ifdef AT_CALLS
 #define AT_CALL(...) PRAGMA(omplc for __VA_ARGS__)
@@ -103,7 +103,7 @@ static double face(const double cell[5], const double slope[5]) {
   double cells[5] = FIVE(IN, DJ, DI), slopes[5] = FIVE(SLOPES, DJ, DI); \
   OUT[c][j][i] = face(cells, slopes)
 
-#ifndef WRITTEN_OUT
+#if defined IN_FUNCTIONS || defined AT_CALLS
 static void row_slopes(const field in, field out) {
   IN_FUNCTION(ROW_SLOPES_DOMAIN ROW_SLOPE_SPACES(in, out))
   NEST(2, 2, SLOPE(out, in, 0, 1))
@@ -123,9 +123,9 @@ static void columns(const field in, const field slope, field out) {
 #endif
 
 static void limit(const field u, field along_rows, field out, field x_slope, field y_slope) {
-  PRAGMA(omplc loopchain schedule(ITEMS) local x_slope, local y_slope)
+  PRAGMA(omplc loopchain schedule(ITEMS) local(x_slope, y_slope))
   {
-#ifdef WRITTEN_OUT
+#if !defined IN_FUNCTIONS && !defined AT_CALLS
     PRAGMA(omplc for ROW_SLOPES_DOMAIN ROW_SLOPE_SPACES(u, x_slope))
     NEST(2, 2, SLOPE(x_slope, u, 0, 1))
     PRAGMA(omplc for ROWS_DOMAIN ROW_SPACES(u, x_slope, along_rows))

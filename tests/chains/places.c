@@ -3,7 +3,7 @@
 //
 // Where a chain may stand: behind `if` and `else` without braces, in a loop over time in which arrays change places, in a `switch`,
 // behind a label, twice in a row, with calls around it, in a function with several results, under a condition that is false; one
-// of a single loop, and one of none.
+// of a single loop.
 #include "chain.h"
 
 #if SCHEDULE == 0
@@ -89,7 +89,6 @@ static void conditions(double *a, double *b, int is_wanted) {
     for (int i = 0; i <= N; i++)
       b[i] *= 0.75;
   }
-  PRAGMA(omplc loopchain schedule()) {}
 }
 
 int main(void) {

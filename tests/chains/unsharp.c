@@ -37,7 +37,7 @@ static const float middle = 6 / 16.0f, next = 4 / 16.0f, last = 1 / 16.0f, weigh
 #define AT(data, y, x) data[((y) * (long)width + (x)) * COLOURS + c]
 
 static void unsharp(const float *picture, float *across, float *blurred, float *sharp, float *result, int height, int width) {
-  PRAGMA(omplc loopchain schedule(ITEMS) local across, local blurred, local sharp)
+  PRAGMA(omplc loopchain schedule(ITEMS) local(across, blurred, sharp))
   {
 #pragma omplc for domain(0 : height - 1, 2 : width - 3) with(y, x) write across{(y, x)}, \
     read picture{(y, x - 2), (y, x - 1), (y, x), (y, x + 1), (y, x + 2)}

@@ -5,7 +5,7 @@
 static size_t faces(void) { return (size_t)COMPONENTS * (size_t)(size + 1) * (size_t)(size + 1) * (size_t)(size + 1); }
 
 #define CHAIN(ITEMS) CHAIN_OF(ITEMS)
-#define CHAIN_OF(...) AS_PRAGMA(omplc loopchain schedule(__VA_ARGS__) local x, local y, local z)
+#define CHAIN_OF(...) AS_PRAGMA(omplc loopchain schedule(__VA_ARGS__) local(x, y, z))
 
 static void chain_box(const double *restrict old_cells, double *restrict new_cells, double *restrict x, double *restrict y,
                       double *restrict z, int n) {

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `flags: ...` | more compiler flags |
 //! | `variants: A B` | it is also another program with `-DA`, and with `-DB` |
+//! | `later: A B` | the same, but of what okl does not know yet: they run with `--later` |
 //! | `schedules: 0 1 2` | with `-DSCHEDULE=` each of these it compiles |
 //! | `refused: 90 91` | with these it does not |
 //! | `says 90: text` | what the error says then |
@@ -41,13 +42,20 @@ struct Program {
     path: PathBuf,
     flags: Vec<String>,
     variants: Vec<String>,
+    later: Vec<String>,
     schedules: Vec<u32>,
     refused: Vec<u32>,
     says: Vec<(u32, String)>,
 }
 
-/// Runs the programs at or below `paths`, each variant of each with all of its schedules.
-pub(crate) fn run(paths: &[PathBuf], wanted: &[String], common: &Common) -> Result<Tally, String> {
+/// Runs the programs at or below `paths`, each variant of each with all of its schedules; where `is_later`, also the variants of
+/// what okl does not know yet.
+pub(crate) fn run(
+    paths: &[PathBuf],
+    wanted: &[String],
+    is_later: bool,
+    common: &Common,
+) -> Result<Tally, String> {
     let tools = Tools::find(common)?;
     tools.require_libraries()?;
     if let Some(unknown) = wanted.iter().find(|one| !TARGETS.contains(&one.as_str())) {
@@ -67,7 +75,10 @@ pub(crate) fn run(paths: &[PathBuf], wanted: &[String], common: &Common) -> Resu
     let mut tests = Vec::new();
     for file in files {
         let text = fs::read_to_string(&file).map_err(|error| error.to_string())?;
-        let program = Program::of(file, &text)?;
+        let mut program = Program::of(file, &text)?;
+        if is_later {
+            program.variants.append(&mut program.later);
+        }
         let variants = program.variants.iter().map(|one| vec![format!("-D{one}")]);
         for variant in std::iter::once(Vec::new()).chain(variants) {
             let name = format!("{} {}", short_name(&program.path), variant.join(" "));
@@ -121,6 +132,7 @@ impl Program {
             match key {
                 "flags" => program.flags = words().collect(),
                 "variants" => program.variants = words().collect(),
+                "later" => program.later = words().collect(),
                 "schedules" => program.schedules = numbers()?,
                 "refused" => program.refused = numbers()?,
                 _ => {

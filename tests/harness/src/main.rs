@@ -154,6 +154,9 @@ enum Mode {
         /// Where their programs run [default: cpu].
         #[arg(long, value_delimiter = ',')]
         targets: Vec<String>,
+        /// Also the variants of what okl does not know yet.
+        #[arg(long)]
+        later: bool,
         #[command(flatten)]
         seeds: Seeds,
         /// Prints the program of the seed and stops.
@@ -316,12 +319,13 @@ fn main() -> ExitCode {
         Mode::Chains {
             paths,
             targets,
+            later,
             seeds,
             print: false,
             common,
         } => match paths.is_empty() {
             true => chains::random::run(seeds.range(), &common),
-            false => chains::run(&paths, &targets, &common),
+            false => chains::run(&paths, &targets, later, &common),
         },
         Mode::Okl {
             seeds, print: true, ..
