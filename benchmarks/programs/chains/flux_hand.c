@@ -58,20 +58,24 @@ static void series_box(const double *restrict old_cells, double *restrict new_ce
   }
 }
 
-// The two loops that compute faces fused, so that each is written once, and then what enters and leaves cells; one array for all
-// directions.
-static void faces_box(const double *restrict old_cells, double *restrict new_cells, double *restrict memory, int n) {
+// The two loops that compute faces of a direction fused, so that each face is written once, and then what enters and leaves cells.
+static inline void faces_of(const double *restrict old_cells, double *restrict new_cells, double *restrict memory, int n, int dk,
+                            int dj, int di, int velocity) {
   long component = cells_of_component(n), row = FACE(1, 0, 0, 0);
-  for (int direction = 0; direction < 3; direction++) {
-    int di = direction == 0, dj = direction == 1, dk = direction == 2;
-    long step = CELL(0, dk, dj, di) - CELL(0, 0, 0, 0), beside = FACE(0, dk, dj, di);
-    for (int k = 0; k < n + dk; k++)
-      for (int j = 0; j < n + dj; j++)
-        face_row(old_cells + CELL(0, k, j, 0), component, step, 1 + direction, memory + FACE(0, k, j, 0), row, n + di);
-    for (int k = 0; k < n; k++)
-      for (int j = 0; j < n; j++)
-        add_row(new_cells + CELL(0, k, j, 0), component, memory + FACE(0, k, j, 0), memory + FACE(0, k, j, 0) + beside, row, n);
-  }
+  long step = CELL(0, dk, dj, di) - CELL(0, 0, 0, 0), beside = FACE(0, dk, dj, di);
+  for (int k = 0; k < n + dk; k++)
+    for (int j = 0; j < n + dj; j++)
+      face_row(old_cells + CELL(0, k, j, 0), component, step, velocity, memory + FACE(0, k, j, 0), row, n + di);
+  for (int k = 0; k < n; k++)
+    for (int j = 0; j < n; j++)
+      add_row(new_cells + CELL(0, k, j, 0), component, memory + FACE(0, k, j, 0), memory + FACE(0, k, j, 0) + beside, row, n);
+}
+
+// One array of faces for all directions.
+static void faces_box(const double *restrict old_cells, double *restrict new_cells, double *restrict memory, int n) {
+  faces_of(old_cells, new_cells, memory, n, 0, 0, 1, 1);
+  faces_of(old_cells, new_cells, memory, n, 0, 1, 0, 2);
+  faces_of(old_cells, new_cells, memory, n, 1, 0, 0, 3);
 }
 
 // Loops of a direction fused, directions one after the other: rows in x, two rows in y, two planes in z.
