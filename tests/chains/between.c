@@ -47,9 +47,9 @@ static void border(const double *a, double *b, double *c, int n, int is_first) {
       if (is_first && i == 1)
         b[i] = 2 * a[i];
     }
-#pragma omplc for domain(1 : n) with(i) read b{(i - 1), (i)}, write c{(i)}
-    for (int i = 1; i <= n; i++)
-      c[i] = is_first ? b[i] : b[i - 1] + b[i];
+#pragma omplc for domain(1 : n - 1) with(i) read b{(i), (i + 1)}, write c{(i)}
+    for (int i = 1; i <= n - 1; i++)
+      c[i] = is_first ? b[i] : b[i] + b[i + 1];
   }
 }
 

@@ -13,6 +13,9 @@
 #define ITEMS auto
 #elif SCHEDULE == 2
 #define ITEMS fuse()
+#elif SCHEDULE == 3 && defined SHARED
+// One array has the values of one direction after those of another.
+#define ITEMS parallel
 #elif SCHEDULE == 3
 #define ITEMS \
   fuse((1, 1, 0), (1, 1, 0), (1, 1, 1), (1, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1), (0, 1, 1), (1, 1, 1))

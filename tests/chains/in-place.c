@@ -1,5 +1,6 @@
 // schedules: 0 1 2 3 4 5 6 7 8 9
-// refused: 90 91 92 93
+// refused: 90 91 92
+// refused later: 93
 //
 // Gauss and Seidel's sweeps, in place: each cell needs two neighbours of this sweep and two of the last one, so that iterations of
 // one loop depend on each other and only a wavefront is parallel.

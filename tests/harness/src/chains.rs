@@ -10,6 +10,7 @@
 //! | `later: A B` | the same, but of what okl does not know yet: they run with `--later` |
 //! | `schedules: 0 1 2` | with `-DSCHEDULE=` each of these it compiles |
 //! | `refused: 90 91` | with these it does not |
+//! | `refused later: 92` | with these it does not with `--later`, and is not tried without |
 //! | `says 90: text` | what the error says then |
 //!
 //! | target | how it is built and run |
@@ -45,6 +46,7 @@ struct Program {
     later: Vec<String>,
     schedules: Vec<u32>,
     refused: Vec<u32>,
+    refused_later: Vec<u32>,
     says: Vec<(u32, String)>,
 }
 
@@ -78,6 +80,7 @@ pub(crate) fn run(
         let mut program = Program::of(file, &text)?;
         if is_later {
             program.variants.append(&mut program.later);
+            program.refused.append(&mut program.refused_later);
         }
         let variants = program.variants.iter().map(|one| vec![format!("-D{one}")]);
         for variant in std::iter::once(Vec::new()).chain(variants) {
@@ -135,6 +138,7 @@ impl Program {
                 "later" => program.later = words().collect(),
                 "schedules" => program.schedules = numbers()?,
                 "refused" => program.refused = numbers()?,
+                "refused later" => program.refused_later = numbers()?,
                 _ => {
                     let number = key.strip_prefix("says ").and_then(|one| one.parse().ok());
                     program
