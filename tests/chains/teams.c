@@ -1,8 +1,9 @@
+// later: REGIONS
 // schedules: 0 1 2 3 4
 // refused: 90
 //
-// Chains and OpenMP: loops with their own `parallel for` and with clauses, which the schedule replaces; a chain in a parallel region,
-// whose loops are shared by its threads; boxes in parallel, each with a chain; a chain in a task.
+// Chains and OpenMP: loops with their own `parallel for` and with clauses, which the schedule replaces; with REGIONS a chain in a parallel
+// region, whose loops are shared by its threads; boxes in parallel, each with a chain; a chain in a task.
 #include "chain.h"
 
 #if SCHEDULE == 0
@@ -43,16 +44,22 @@ static void with_clauses(const double *a, double *b, double *c, double offset) {
 }
 
 static void in_a_region(const double *a, double *b, double *c) {
+#ifdef REGIONS
 #pragma omp parallel
+#endif
   {
     PRAGMA(omplc loopchain schedule(ITEMS))
     {
 #pragma omplc for domain(1 : N) with(i) read a{(i - 1), (i)}, write b{(i)}
+#ifdef REGIONS
 #pragma omp for
+#endif
       for (int i = 1; i <= N; i++)
         b[i] = a[i - 1] * a[i];
 #pragma omplc for domain(1 : N) with(i) read b{(i), (i + 1)}, write c{(i)}
+#ifdef REGIONS
 #pragma omp for
+#endif
       for (int i = 1; i <= N; i++)
         c[i] = b[i] + b[i + 1];
     }

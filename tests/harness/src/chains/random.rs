@@ -95,7 +95,17 @@ pub(crate) fn program(seed: u64) -> String {
     let nests: Vec<Nest> = (0..random.between(2, 5))
         .map(|_| nest(&mut random, rank, spaces))
         .collect();
-    let locals: Vec<usize> = (0..spaces).filter(|_| random.chance(20)).collect();
+    let has_accesses: Vec<bool> = nests.iter().map(|_| random.chance(90)).collect();
+    // What no loop names cannot be local.
+    let is_named = |space: usize| {
+        std::iter::zip(&nests, &has_accesses).any(|(nest, &says)| {
+            let mut all = nest.reads.iter().chain([&nest.writes]);
+            says && all.any(|access| access.space == space)
+        })
+    };
+    let locals: Vec<usize> = (0..spaces)
+        .filter(|&space| is_named(space) && random.chance(25))
+        .collect();
     let schedule = schedule(&mut random, rank, nests.len());
     let are_parameters = random.chance(30);
 
@@ -133,8 +143,8 @@ pub(crate) fn program(seed: u64) -> String {
     };
     text.line(format!("#pragma omplc loopchain schedule(ITEMS){local}"));
     text.line("{");
-    for one in &nests {
-        print_nest(&mut random, &mut text, one, rank);
+    for (one, says) in std::iter::zip(&nests, has_accesses) {
+        print_nest(&mut random, &mut text, one, rank, says);
     }
     text.line("}");
     text.line("}");
@@ -248,7 +258,7 @@ fn tile(random: &mut Random, rank: usize, depth: usize) -> String {
     }
 }
 
-fn print_nest(random: &mut Random, text: &mut Text, nest: &Nest, rank: usize) {
+fn print_nest(random: &mut Random, text: &mut Text, nest: &Nest, rank: usize, says: bool) {
     let names: [&str; 3] = match random.chance(20) {
         true => ["x", "y", "z"],
         false => ITERATORS,
@@ -266,7 +276,7 @@ fn print_nest(random: &mut Random, text: &mut Text, nest: &Nest, rank: usize) {
         each
     };
     let mut clauses = format!("#pragma omplc for domain({})", domain.join(", "));
-    if random.chance(90) {
+    if says {
         let _ = write!(clauses, " with({})", names[..rank].join(", "));
         let mut one = |how: &str, access: &Access| {
             let place = place(access, &names[..rank]).join(", ");
