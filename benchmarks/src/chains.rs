@@ -409,7 +409,7 @@ fn draw(all: &[(&str, Timing)], folder: &Path) -> Result<(), String> {
         let timings = all.iter().filter(|(_, timing)| timing.threads == threads);
         let groups: Vec<_> = timings
             .map(|(program, timing)| {
-                let polly = timing.fastest(|name| is_polly(name));
+                let polly = timing.fastest(is_polly);
                 let ways = [
                     polly,
                     timing.by_hand(),
