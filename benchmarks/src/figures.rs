@@ -108,6 +108,44 @@ pub(crate) fn draw(results: &Results, folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
+/// A figure of ratios to something, as others give them.
+pub(crate) struct Bars {
+    pub(crate) title: String,
+    pub(crate) unit: &'static str,
+    pub(crate) series: [&'static str; 4],
+    /// The name of each group, and its bars, in the order of the series.
+    pub(crate) groups: Vec<(String, [Option<Spread>; 4])>,
+}
+
+/// Draws bars that go up or down from 1.
+pub(crate) fn draw_bars(path: &Path, bars: &Bars) -> Result<(), String> {
+    const COLOURS: [RGBColor; 4] = [GREY, ORANGE, BLUE, GREEN];
+    let series: Vec<_> = bars.series.into_iter().zip(COLOURS).collect();
+    let figure = Figure {
+        title: bars.title.clone(),
+        unit: bars.unit,
+        series: &series,
+        groups: bars
+            .groups
+            .iter()
+            .map(|(name, spreads)| Group {
+                name,
+                bars: spreads
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(series, spread)| {
+                        let spread = (*spread)?;
+                        Some(Bar { series, spread })
+                    })
+                    .collect(),
+                aim: None,
+            })
+            .collect(),
+        base: Some(1.0),
+    };
+    figure.draw(path)
+}
+
 fn microseconds(spread: Spread) -> Spread {
     Spread {
         least: spread.least * 1e6,
@@ -269,9 +307,9 @@ impl Figure<'_> {
             let middle = (left + right) / 2;
             area.draw(&Text::new((*name).to_owned(), (middle, y), style))?;
         }
-        let aims = match self.base {
-            Some(_) => "; red: the aim for both : hand MPI",
-            None => "",
+        let aims = match self.groups.iter().any(|group| group.aim.is_some()) {
+            true => "; red: the aim for both : hand MPI",
+            false => "",
         };
         let note = format!("bars: medians; lines: least to most; logarithmic scale{aims}");
         text(&area, &note, (LEFT, 400), 12)?;

@@ -1,9 +1,10 @@
 //! Compares okl with OpenMP and with hand-written MPI: builds every benchmark in three variants,
 //! runs them in turn, okl's with ranks as nodes and with ranks of one machine, checks that they compute the same, and reports ratios with their spread. The same for OP2's
-//! airfoil and the variants that OP2's own tools make of it, for OKL kernels, and for kernels on devices.
+//! airfoil and the variants that OP2's own tools make of it, for OKL kernels, for kernels on devices, and for chains of loops.
 
 mod airfoil;
 mod catalogue;
+mod chains;
 mod count;
 mod devices;
 mod figures;
@@ -66,6 +67,9 @@ struct Arguments {
     /// Instead of all this: kernels on an emulated CUDA device.
     #[arg(long, conflicts_with_all = ["airfoil", "okl"])]
     devices: bool,
+    /// Instead of all this: chains of loops, with --smoke at tiny sizes.
+    #[arg(long, conflicts_with_all = ["airfoil", "okl", "devices"])]
+    chains: bool,
     /// With --devices: NVIDIA's tools, as ./scripts/nvidia-tools installs them, to compare with.
     #[arg(long, value_name = "FOLDER", requires = "devices")]
     nvidia: Option<PathBuf>,
@@ -96,6 +100,9 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     }
     if arguments.okl {
         return okl(arguments, root, libraries).map(|()| true);
+    }
+    if arguments.chains {
+        return chains(arguments, root, libraries).map(|()| true);
     }
     if arguments.devices {
         let nvidia = existing(arguments.nvidia.as_deref())?;
@@ -165,6 +172,20 @@ fn okl(arguments: &Arguments, root: &Path, libraries: &Path) -> Result<(), Strin
         arguments.smoke,
     )?;
     tell(arguments, root, "okl.md", &text)
+}
+
+fn chains(arguments: &Arguments, root: &Path, libraries: &Path) -> Result<(), String> {
+    let repetitions = match arguments.smoke {
+        true => 1,
+        false => arguments.repetitions.unwrap_or(15),
+    };
+    let figures = arguments.out.as_deref().unwrap_or(root).join("figures");
+    if !arguments.smoke {
+        std::fs::create_dir_all(&figures)
+            .map_err(|error| format!("{}: {error}", figures.display()))?;
+    }
+    let text = chains::run(root, libraries, &figures, repetitions, arguments.smoke)?;
+    tell(arguments, root, "chains.md", &text)
 }
 
 /// A folder, with all of its path.

@@ -8,6 +8,7 @@
 //! The last line printed is `N passed, N failed, N skipped`; the exit status is 0 only when nothing
 //! failed and something passed.
 
+mod chains;
 mod combinations;
 mod compare;
 mod devices;
@@ -143,6 +144,24 @@ enum Mode {
         /// NVIDIA's assembler.
         #[arg(long)]
         ptxas: Option<PathBuf>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Compares programs with loop chains, in all of their schedules, or random ones, with what they do without okl.
+    Chains {
+        /// Folders or single files; without them random chains.
+        paths: Vec<PathBuf>,
+        /// Where their programs run [default: cpu].
+        #[arg(long, value_delimiter = ',')]
+        targets: Vec<String>,
+        /// Also the variants of what okl does not know yet.
+        #[arg(long)]
+        later: bool,
+        #[command(flatten)]
+        seeds: Seeds,
+        /// Prints the program of the seed and stops.
+        #[arg(long)]
+        print: bool,
         #[command(flatten)]
         common: Common,
     },
@@ -291,6 +310,23 @@ fn main() -> ExitCode {
         } => devices::run(&list, &targets, ptxas.as_deref(), &common),
         Mode::Documents { paths, common } => documents::run(&paths, &common),
         Mode::Sections { seeds, common } => sections::run(seeds.range(), &common),
+        Mode::Chains {
+            seeds, print: true, ..
+        } => {
+            print!("{}", chains::random::program(seeds.seed));
+            return ExitCode::SUCCESS;
+        }
+        Mode::Chains {
+            paths,
+            targets,
+            later,
+            seeds,
+            print: false,
+            common,
+        } => match paths.is_empty() {
+            true => chains::random::run(seeds.range(), &common),
+            false => chains::run(&paths, &targets, later, &common),
+        },
         Mode::Okl {
             seeds, print: true, ..
         } => {

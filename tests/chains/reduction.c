@@ -1,0 +1,111 @@
+// schedules: 0 1 2 3 4 5 6
+// refused: 90 91
+//
+// Reductions at the beginning, in the middle and at the end of a chain: a sum, a greatest value, a sum for each class. All numbers
+// are whole, so that their sums have the same bits in every order. The greatest value is read by a loop that follows: no schedule
+// may mix the two.
+#include "chain.h"
+
+#if SCHEDULE == 0
+#define ITEMS
+#elif SCHEDULE == 1
+#define ITEMS auto
+#elif SCHEDULE == 2
+#define ITEMS fuse()
+#elif SCHEDULE == 3
+#define ITEMS parallel
+#elif SCHEDULE == 4
+#define ITEMS tile((16), parallel, serial)
+#elif SCHEDULE == 5
+#define ITEMS fuse(), tile((16), serial, serial)
+#elif SCHEDULE == 6
+#define ITEMS fuse(), tile((16), parallel, serial, overlap)
+#elif SCHEDULE == 90
+#define ITEMS fuse((0), (0), (0))
+#elif SCHEDULE == 91
+#define ITEMS tile((16, 16), serial, serial)
+#endif
+
+enum { CLASSES = 8 };
+
+// A smoothed line, its sum and its sums by class.
+static double smooth(const double *a, double *b, const int *class, double by_class[CLASSES], int n) {
+  double sum = 0;
+  PRAGMA(omplc loopchain schedule(ITEMS))
+  {
+#pragma omplc for domain(1 : n) with(i) read a{(i - 1), (i), (i + 1)}, write b{(i)}
+#pragma omp parallel for
+    for (int i = 1; i <= n; i++)
+      b[i] = a[i - 1] + 2 * a[i] + a[i + 1];
+#pragma omplc for domain(1 : n) with(i) read b{(i - 1), (i), (i + 1)}
+#pragma omp parallel for reduction(+ : sum)
+    for (int i = 1; i <= n; i++)
+      sum += b[i - 1] + b[i] + b[i + 1];
+#pragma omplc for domain(1 : n) with(i) read b{(i)}, read class{(i)}
+#pragma omp parallel for reduction(+ : by_class[ : CLASSES])
+    for (int i = 1; i <= n; i++)
+      by_class[class[i]] += b[i];
+  }
+  return sum;
+}
+
+#if SCHEDULE == 2 || SCHEDULE >= 5
+// What is scaled by the greatest value cannot be fused with what finds it.
+#define SCALED
+#else
+#define SCALED ITEMS
+#endif
+
+static double scale(const double *a, double *b, int n) {
+  double most = 0, total = 0;
+  PRAGMA(omplc loopchain schedule(SCALED))
+  {
+#pragma omplc for domain(1 : n) with(i) read a{(i)}
+#pragma omp parallel for reduction(max : most)
+    for (int i = 1; i <= n; i++)
+      most = a[i] > most ? a[i] : most;
+#pragma omplc for domain(1 : n) with(i) read a{(i)}, write b{(i)}
+#pragma omp parallel for
+    for (int i = 1; i <= n; i++)
+      b[i] = most - a[i];
+#pragma omplc for domain(1 : n) with(i) read b{(i)}
+#pragma omp parallel for reduction(+ : total)
+    for (int i = 1; i <= n; i++)
+      total += b[i];
+  }
+  return total + most;
+}
+
+int main(int argc, char **argv) {
+  int n = argument(argc, argv, 1, 203), right = 1;
+  double *a = doubles(n + 2), *b = doubles(n + 2), by_class[CLASSES] = {0}, wanted_by_class[CLASSES] = {0};
+  int *class = (int *)malloc((size_t)(n + 2) * sizeof *class);
+  if (!class)
+    return 1;
+  for (int i = 0; i < n + 2; i++) {
+    a[i] = (double)(long)(1000 * noise(i));
+    b[i] = 0;
+    class[i] = (int)(CLASSES * noise(i + 5000));
+  }
+  double sum = smooth(a, b, class, by_class, n), wanted_sum = 0;
+#define SMOOTH(i) ((i) < 1 || (i) > n ? 0 : a[(i) - 1] + 2 * a[i] + a[(i) + 1])
+  for (int i = 1; i <= n; i++) {
+    wanted_sum += SMOOTH(i - 1) + SMOOTH(i) + SMOOTH(i + 1);
+    wanted_by_class[class[i]] += SMOOTH(i);
+  }
+  right &= same("sum", &sum, &wanted_sum, 1) & same("by_class", by_class, wanted_by_class, CLASSES);
+  print_doubles("b", b, n + 2);
+  double total = scale(a, b, n), most = 0, wanted_total = 0;
+  for (int i = 1; i <= n; i++)
+    most = a[i] > most ? a[i] : most;
+  for (int i = 1; i <= n; i++)
+    wanted_total += most - a[i];
+  wanted_total += most;
+  right &= same("total", &total, &wanted_total, 1);
+  print_doubles("b", b, n + 2);
+  printf("%a %a\n", sum, total);
+  print_doubles("by_class", by_class, CLASSES);
+  free(a), free(b), free(class);
+  puts(right ? "right" : "wrong");
+  return !right;
+}
