@@ -1,7 +1,34 @@
 //! What `#pragma omplc` says.
 //!
-//! The driver reads it as the programmer has written it, and hands it to the pass as text again, in which numbers that are
-//! no constants are numbers of values that stand behind it.
+//! The driver reads it as the programmer has written it, and hands it to the pass as text again, in which numbers
+//! that are no constants are numbers of values that stand behind it ([`write_marker`], [`read_marker`]). What is written so
+//! is read as it was.
+
+mod text;
+mod tokens;
+
+pub use text::{read_marker, write_marker};
+pub use tokens::{Token, tokens};
+
+use std::fmt;
+
+/// A pragma.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pragma {
+    /// `loopchain`.
+    Chain(ChainPragma),
+    /// `for`.
+    Loop(LoopPragma),
+}
+
+/// What is wrong with a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// Where.
+    pub at: Position,
+    /// What is wrong, and what may stand there.
+    pub message: String,
+}
 
 /// A place in a file of the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -10,6 +37,19 @@ pub struct Position {
     pub line: u32,
     /// The column, from 1.
     pub column: u32,
+}
+
+impl Position {
+    /// A line and a column.
+    pub fn new(line: u32, column: u32) -> Self {
+        Self { line, column }
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        write!(to, "{}:{}", self.line, self.column)
+    }
 }
 
 /// `loopchain`, in front of the compound statement that its loops are in.
@@ -87,10 +127,49 @@ pub struct LoopPragma {
     pub at: Position,
     /// `domain`: the first and the last value of each iteration variable, the outermost first.
     pub domain: Vec<(Number, Number)>,
-    /// `with`: what they are called.
+    /// Where each of them is said.
+    pub domain_at: Vec<Position>,
+    /// `with`: what they are called, each once. There are none where it is left out.
     pub iterators: Vec<Name>,
-    /// What an iteration accesses.
+    /// What an iteration accesses. Where there is none it is not said, and left to the analysis.
     pub accesses: Vec<AccessPragma>,
+    /// The loop's own directive of OpenMP, which the schedule takes the place of.
+    pub openmp: Option<OpenMp>,
+}
+
+/// A directive of OpenMP.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenMp {
+    /// Where it is.
+    pub at: Position,
+    /// Whether it is `parallel for`: its iterations may run on several threads.
+    pub is_parallel: bool,
+    /// Whether it is `simd`: several of them may run at once.
+    pub is_simd: bool,
+    /// What its clauses say of variables.
+    pub clauses: Vec<Clause>,
+}
+
+/// What is said of variables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clause {
+    /// What.
+    pub sharing: Sharing,
+    /// The variables; in a reduction sections of arrays as well.
+    pub variables: Vec<Name>,
+}
+
+/// What becomes of a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// `private`
+    Private,
+    /// `firstprivate`
+    FirstPrivate,
+    /// `lastprivate`
+    LastPrivate,
+    /// `reduction`, and by what: `+`, `max`, or the name of the programmer's own.
+    Reduction(String),
 }
 
 /// `read` or `write`.

@@ -2,6 +2,8 @@
 //!
 //! A new one is a file here and a line of [`FRONT_ENDS`].
 
+mod counted;
+pub mod loop_chain;
 pub mod okl;
 pub mod op2;
 pub mod openmp;

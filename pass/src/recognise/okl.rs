@@ -13,7 +13,6 @@
 mod annotations;
 mod attributes;
 mod checks;
-mod counts;
 mod loops;
 mod races;
 mod tiles;

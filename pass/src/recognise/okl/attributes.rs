@@ -3,7 +3,7 @@
 //! Guarantee: they see what is as their rows have it, in kernels in which all else is right. They lower where nothing is wrong.
 
 use super::annotations::{Annotation, What};
-use super::loops::{Form, Wrong};
+use super::loops::{Wrong, form};
 use super::{Kernel, Kind};
 use crate::attributes::{Attribute, LoopKind, Place, Values};
 use crate::llvm::{Block, Instruction, NaturalLoop};
@@ -145,11 +145,11 @@ impl<'m> Looped<'m> {
             !has(&site) && users.iter().any(|user| has(&user.block()))
         };
         let its = natural.iter().find(is_its)?;
-        let form = Form::of(one, name, natural, &kernel.said);
+        let counted = form(one, name, natural, &kernel.said);
         Some(Self {
             header: its.header,
             blocks: its.blocks.clone(),
-            count: form
+            count: counted
                 .ok()
                 .and_then(|form| form.count)
                 .map(|(count, _)| count),

@@ -14,11 +14,12 @@ mod emit;
 use std::collections::HashSet;
 
 use super::annotations::{self, Annotation, Kind, Tile, What};
-use super::loops::{Form, Wrong, WrongLoop, causes, check_axis};
+use super::loops::{self, Wrong, WrongLoop, causes, check_axis};
 use crate::analysis::meeting::is_barrier;
 use crate::analysis::variables::{Does, is_destination, is_harmless, uses};
 use crate::llvm::{Block, Call, Function, Instruction, Module, NaturalLoop, Opcode, Value};
 use crate::marks::{LOWERED_KERNEL, OKL_TILE_SIZE};
+use crate::recognise::counted::Form;
 
 /// The tiles of a kernel, which are right.
 pub struct Tiles<'m> {
@@ -206,7 +207,7 @@ impl<'m> Tiled<'m> {
                         loops are around @inner loops";
             return Err((site, told.to_string()).into());
         }
-        let form = Form::of(one, "@tile", natural, said)?;
+        let form = loops::form(one, "@tile", natural, said)?;
         let wrong = |told: &str| WrongLoop::from((site, format!("this @tile loop {told}")));
         let unknown = || wrong("has a condition, or a step, that is not understood");
         let ends = ends(&form, one.variable).ok_or_else(unknown)?;

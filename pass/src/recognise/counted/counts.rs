@@ -4,7 +4,7 @@
 //! Guarantee: where a number is sure, there are so many iterations. Where it is not, because the ends are computed as
 //! numbers without a sign or are made narrower, there are so many or, where that computation overflows, none.
 
-use super::loops::{Bound, count, number};
+use super::{Bound, count, number};
 use crate::analysis::variables::{Does, uses};
 use crate::llvm::{Block, Instruction, Opcode, Value};
 use crate::numbers::Polynomial;

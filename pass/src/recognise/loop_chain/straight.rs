@@ -1,0 +1,117 @@
+//! Code that is run from its beginning to its end, whatever the program computes.
+
+use super::{Here, is_marker};
+use crate::analysis::variables::{is_destination, is_harmless};
+use crate::llvm::{Block, Call, Instruction, NaturalLoop, Opcode, Value};
+
+/// Where it is followed, and what it has done.
+pub struct Path<'m> {
+    block: Block<'m>,
+    /// The first instruction that has not been looked at.
+    next: usize,
+    /// What it has written into variables of the function.
+    pub stores: Vec<Instruction<'m>>,
+}
+
+/// Where it stops.
+pub enum Stop<'a, 'm> {
+    /// In front of a call that marks something.
+    Marker(Call<'m>),
+    /// In front of a loop.
+    Loop(&'a NaturalLoop<'m>),
+    /// In front of the block that is waited for.
+    Block,
+    /// In front of something that it is not.
+    Other(Instruction<'m>),
+}
+
+impl<'m> Path<'m> {
+    /// From behind a call.
+    pub fn behind(call: Call<'m>) -> Self {
+        let at = call.instruction();
+        match call.invoke_targets() {
+            Some((normal, _)) => Self::from(normal),
+            None => {
+                let mut path = Self::from(at.block());
+                let before = at.block().instructions().into_iter();
+                path.next = before.take_while(|one| *one != at).count() + 1;
+                path
+            }
+        }
+    }
+
+    /// From the beginning of a block.
+    pub fn from(block: Block<'m>) -> Self {
+        Self {
+            block,
+            next: 0,
+            stores: Vec::new(),
+        }
+    }
+
+    /// The block that it has come to.
+    pub fn block(&self) -> Block<'m> {
+        self.block
+    }
+
+    /// Goes on to where it stops, which is in front of a loop at the latest.
+    pub fn follow<'a>(&mut self, here: &'a Here<'m>) -> Stop<'a, 'm> {
+        self.until(here, None)
+    }
+
+    /// The same, or in front of a block.
+    pub fn until<'a>(&mut self, here: &'a Here<'m>, wanted: Option<Block<'m>>) -> Stop<'a, 'm> {
+        loop {
+            let all = self.block.instructions();
+            for &at in &all[self.next..] {
+                if let Some(call) = at.as_call().filter(|&call| is_marker(call)) {
+                    return Stop::Marker(call);
+                }
+                match at.opcode() {
+                    Opcode::LLVMBr => {}
+                    Opcode::LLVMStore if at.is_plain_access() => {
+                        let Some(variable) = at.operand(1).as_op(Opcode::LLVMAlloca) else {
+                            return Stop::Other(at);
+                        };
+                        if !is_destination(variable) {
+                            self.stores.push(at);
+                        }
+                    }
+                    Opcode::LLVMLoad if at.is_plain_access() => {}
+                    _ if is_computation(at) => {}
+                    _ => return Stop::Other(at),
+                }
+                self.next += 1;
+            }
+            let end = self.block.terminator().expect("a block has an end");
+            let [next] = self.block.successors()[..] else {
+                return Stop::Other(end);
+            };
+            if wanted == Some(next) {
+                return Stop::Block;
+            }
+            let into =
+                |one: &&NaturalLoop<'m>| one.header == next && !one.blocks.contains(&self.block);
+            if let Some(natural) = here.loops.iter().find(into) {
+                return Stop::Loop(natural);
+            }
+            // What control comes to from elsewhere, too, need not be run once.
+            if next.predecessors().len() != 1 {
+                return Stop::Other(end);
+            }
+            (self.block, self.next) = (next, 0);
+        }
+    }
+}
+
+/// Whether an instruction has no effect but its result, or on what the compiler knows of variables.
+pub fn is_computation(at: Instruction<'_>) -> bool {
+    let is_variable = at.opcode() == Opcode::LLVMAlloca;
+    is_variable || at.only_computes() || is_harmless(at)
+}
+
+/// The variable that is loaded, if that is all that a value is, but for its width.
+pub fn loaded(value: Value<'_>) -> Option<Instruction<'_>> {
+    let load = crate::recognise::counted::without_casts(value).as_op(Opcode::LLVMLoad)?;
+    load.operand(0).as_op(Opcode::LLVMAlloca)
+}
