@@ -18,7 +18,7 @@ use okl_chains::plan::Plan;
 use crate::analysis::variables::is_harmless;
 use crate::ir::Chain;
 use crate::llvm::{
-    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Module, Value,
+    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Value,
 };
 use crate::lower::cpu::counted::Copies;
 use crate::lower::cpu::threads::{Why, not, share};
@@ -126,8 +126,8 @@ pub fn check<'m>(module: &Module, order: Order<'m>) -> Result<Lowered<'m>, Why> 
 fn check_variables<'m>(bodies: &[Body<'m>], around: &Around<'m>) -> Result<(), Why> {
     let all = |body: &Body<'m>| body.iterators().collect::<Vec<_>>();
     let iterators: HashSet<_> = bodies.iter().flat_map(all).collect();
-    let is_right = |variable: Instruction<'m>,
-                    is_its: &dyn Fn(&Body<'m>, Instruction<'m>) -> bool| {
+    type IsIts<'a, 'm> = &'a dyn Fn(&Body<'m>, Instruction<'m>) -> bool;
+    let is_right = |variable: Instruction<'m>, is_its: IsIts<'_, 'm>| {
         let users = variable.instruction_users().into_iter();
         let mut users = users.filter(|user| around.has(*user) && !is_harmless(*user));
         users.all(|user| bodies.iter().any(|body| is_its(body, user)))
@@ -140,7 +140,10 @@ fn check_variables<'m>(bodies: &[Body<'m>], around: &Around<'m>) -> Result<(), W
         }
     }
     for &variable in bodies.iter().flat_map(|body| body.others()) {
-        if !is_right(variable, &|body, user| body.has_own(variable, user)) {
+        // What others write into it nobody reads.
+        if !is_right(variable, &|body, user| {
+            user.opcode() == Opcode::LLVMStore || body.has_own(variable, user)
+        }) {
             return not("an iteration uses a variable that one of another loop gives a value");
         }
     }
@@ -308,7 +311,7 @@ impl<'m> Lowered<'m> {
 
         let begins = function.append_block(module);
         let values = parameters.clone();
-        let mut writer = Writer::before(module, jump, like, &iterations, values, &self.shares);
+        let mut writer = Writer::before(module, jump, chain, &iterations, values, &self.shares);
         let last = writer.code(&self.order.plan.code, begins);
         let then = counts.unwrap_or(behind);
         Builder::at_end_like(module, last, like).go(then);

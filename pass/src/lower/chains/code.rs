@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use okl_chains::code::{Code, Condition, Expression, For, If};
 
 use super::bodies::Iteration;
-use crate::ir::{Counter, Counting};
+use crate::ir::{Chain, Counter, Counting, Nest};
 use crate::llvm::{
     Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Type,
     Value,
@@ -19,8 +19,12 @@ use crate::llvm::{
 pub struct Writer<'a, 'm> {
     pub module: &'m Module,
     pub function: Function<'m>,
-    /// Where it stands in the source.
-    pub like: Instruction<'m>,
+    /// What stands where it stands in the source.
+    like: Instruction<'m>,
+    /// The loops of the nests, which loops stand like that run nothing else.
+    nests: &'a [Nest<'m>],
+    /// Loops around.
+    depth: usize,
     /// What iterations of the nests are.
     pub iterations: &'a [Iteration<'m>],
     /// The values of variables that they are handed, and what else they are, where code stands.
@@ -44,11 +48,12 @@ impl<'a, 'm> Writer<'a, 'm> {
     pub fn before(
         module: &'m Module,
         at: Instruction<'m>,
-        like: Instruction<'m>,
+        chain: &'a Chain<'m>,
         iterations: &'a [Iteration<'m>],
         parameters: Vec<Value<'m>>,
         shares: &'a [bool],
     ) -> Self {
+        let like = chain.site.instruction();
         let builder = Builder::before(module, at);
         builder.stand_at(like);
         let handed = iterations.iter().map(|one| {
@@ -63,6 +68,8 @@ impl<'a, 'm> Writer<'a, 'm> {
             module,
             function: at.function(),
             like,
+            nests: &chain.nests,
+            depth: 0,
             iterations,
             handed: handed.collect(),
             parameters,
@@ -86,8 +93,18 @@ impl<'a, 'm> Writer<'a, 'm> {
     pub fn code(&mut self, code: &Code, block: Block<'m>) -> Block<'m> {
         match code {
             Code::Sequence(all) => all.iter().fold(block, |block, one| self.code(one, block)),
-            Code::For(one) if self.is_shared(one) => self.shared(one, block),
-            Code::For(one) => self.counted(one, block),
+            Code::For(one) => {
+                let like = self.like;
+                self.like = self.like_of(one).unwrap_or(like);
+                self.depth += 1;
+                let last = match self.is_shared(one) {
+                    true => self.shared(one, block),
+                    false => self.counted(one, block),
+                };
+                self.depth -= 1;
+                self.like = like;
+                last
+            }
             Code::If(one) => self.choice(one, block),
             Code::Run { nest, iteration } => {
                 let builder = self.at(block);
@@ -99,6 +116,18 @@ impl<'a, 'm> Writer<'a, 'm> {
                 block
             }
         }
+    }
+
+    /// What a loop stands like in the source: the loop of the nest at that depth, if it runs one nest only.
+    fn like_of(&self, one: &For) -> Option<Instruction<'m>> {
+        let mut nests = Vec::new();
+        nests_of(&one.body, &mut nests);
+        let first = *nests.first()?;
+        let is_alone = nests.iter().all(|&nest| nest == first);
+        let loops = &self.nests[first].loops;
+        let at = self.depth.min(loops.len().checked_sub(1)?);
+        let counter = loops[at].counter.as_ref().filter(|_| is_alone)?;
+        Some(counter.decides)
     }
 
     /// Whether threads share a loop.
