@@ -21,6 +21,16 @@ pub enum Pragma {
     Loop(LoopPragma),
 }
 
+impl Pragma {
+    /// Where it is.
+    pub fn at(&self) -> Position {
+        match self {
+            Pragma::Chain(said) => said.at,
+            Pragma::Loop(said) => said.at,
+        }
+    }
+}
+
 /// What is wrong with a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {

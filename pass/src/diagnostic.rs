@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+use okl_chains::pragma::{Position, Pragma, read_marker};
+
 use crate::fortran;
-use crate::llvm::{Function, Global, Instruction, Module, Severity};
-use crate::marks::{USER_MAIN, VERSIONS};
+use crate::llvm::{Call, Function, Global, Instruction, Module, Severity};
+use crate::marks::{CHAINS, USER_MAIN, VERSIONS};
 
 /// What the names of OKL files end with.
 const OKL: &str = ".okl";
@@ -14,6 +16,8 @@ const OKL: &str = ".okl";
 pub enum Site<'m> {
     /// An instruction: its line, or without debug information its function.
     Instruction(Instruction<'m>),
+    /// A place in the file of a pragma of a loop chain, which this call marks.
+    Pragma(Call<'m>, Position),
     /// A function as a whole.
     Function(Function<'m>),
     /// A global variable.
@@ -28,6 +32,10 @@ impl fmt::Display for Site<'_> {
             Site::Instruction(at) => match place(at) {
                 Some((file, line)) => write!(f, "{file}:{line}"),
                 None => write!(f, "{}", place_of(at.function())),
+            },
+            Site::Pragma(marker, at) => match pragma(marker) {
+                Some((file, _)) => write!(f, "{file}:{}", at.line),
+                None => write!(f, "{}", Site::Instruction(marker.instruction())),
             },
             Site::Function(function) => write!(f, "{}", place_of(function)),
             Site::Global(global) => {
@@ -48,9 +56,19 @@ pub fn place(at: Instruction<'_>) -> Option<(String, u32)> {
     at.source_location().or_else(|| annotated_at(at))
 }
 
-/// File and line of the variable that an instruction says something of.
+/// The pragma of a loop chain that a call marks, and the file that it is in.
+pub fn pragma(marker: Call<'_>) -> Option<(String, Pragma)> {
+    let is_one = marker.callee_name().starts_with(CHAINS);
+    let text = marker.argument(0).filter(|_| is_one)?.as_text()?;
+    read_marker(&text).ok()
+}
+
+/// File and line of the variable that an instruction says something of, or of the pragma that it stands for.
 fn annotated_at(at: Instruction<'_>) -> Option<(String, u32)> {
     let call = at.as_call()?;
+    if let Some((file, pragma)) = pragma(call) {
+        return Some((file, pragma.at().line));
+    }
     let [_, _, file, line, ..] = call.arguments()[..] else {
         return None;
     };
@@ -130,6 +148,10 @@ impl Place {
                 let location = function.source_location();
                 (location.filter(|(file, _)| file.ends_with(OKL)), None)
             }
+            Site::Pragma(marker, at) => {
+                let file = pragma(marker).map(|(file, _)| file);
+                (file.map(|file| (file, at.line)), Some(at.column))
+            }
             Site::Global(_) | Site::Module(_) => return None,
         };
         let (file, line) = location?;
@@ -199,7 +221,7 @@ pub fn report(module: &Module, declined: &Declined<'_>, severity: Severity) {
             };
             module.diagnose(None, None, &format!("{place}{}", declined.reason), severity);
         }
-        Site::Module(_) => {
+        Site::Pragma(..) | Site::Module(_) => {
             let message = format!("{}: {}", declined.site, declined.reason);
             module.diagnose(None, None, &message, severity);
         }

@@ -274,6 +274,9 @@ pub const OKL_TILE_SIZE: &str = "__okl_tile_size";
 /// bits without a sign.
 pub const FEW_ITERATIONS: &str = "okl.few_iterations";
 
+/// What the names of the functions begin with that only mark loop chains and the loops in them.
+pub const CHAINS: &str = "__okl_omplc_";
+
 /// Whether a function of this name only marks a place in a kernel.
 pub fn is_okl_marker(name: &str) -> bool {
     [OKL_BARRIER, OKL_TILE_SIZE].contains(&name) || OKL_ATOMIC.contains(&name)

@@ -1,6 +1,7 @@
 //! The pass, read aloud: recognise what is parallel, analyse the module around it, plan where it goes, check that it can
 //! be lowered, tell the user what cannot, lower the rest. What depends on what LLVM finds out comes later.
 
+use crate::analysis::chains;
 use crate::analysis::iterations;
 use crate::diagnostic::{Declined, Site, report};
 use crate::ir::{Origin, ParallelLoop, Part, Region};
@@ -36,6 +37,7 @@ pub const STAGES: &[Stage] = &[
     at(Point::End, "okl-finish", finish),
     // For tests and the curious.
     at(Point::ByName, "print<okl-loops>", print_loops),
+    at(Point::ByName, "print<okl-chains>", chains::print),
     at(Point::ByName, "print<okl-plan>", print_plan),
     at(Point::ByName, "print<okl-accesses>", print_accesses),
     at(Point::ByName, "print<okl-lanes>", print_lanes),

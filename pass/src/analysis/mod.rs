@@ -4,6 +4,7 @@
 pub mod access;
 pub mod at_once;
 pub mod call_graph;
+pub mod chains;
 pub mod combine;
 pub mod control_flow;
 pub mod critical;

@@ -20,6 +20,8 @@ pub struct Why {
     pub text: String,
     /// Whether that may only come of a loop in it that is none.
     pub may_follow: bool,
+    /// Whether it is left otherwise than by its end.
+    pub is_left: bool,
 }
 
 impl From<&str> for Why {
@@ -27,6 +29,7 @@ impl From<&str> for Why {
         Self {
             text: text.to_string(),
             may_follow: false,
+            is_left: false,
         }
     }
 }
@@ -145,10 +148,13 @@ impl<'m> Form<'m> {
             _ => {}
         }
         if leaves(natural, exit) {
-            return Err(may_follow(
-                "is left by a `break`, `return` or `goto`: all of its iterations have to run; `continue` ends one of \
+            return Err(Why {
+                is_left: true,
+                ..may_follow(
+                    "is left by a `break`, `return` or `goto`: all of its iterations have to run; `continue` ends one of \
                  them",
-            ));
+                )
+            });
         }
         // How often a part of the iterator is below the end, nobody counts.
         let counted = constant.filter(|_| bound.is_whole(width));

@@ -8,21 +8,17 @@
 
 mod nest;
 mod straight;
-mod text;
 
 use std::collections::HashSet;
 
-use crate::diagnostic::{Declined, Site};
+use okl_chains::pragma::Pragma;
+
+use crate::diagnostic::{Declined, Site, pragma};
 use crate::ir::Chain;
 use crate::llvm::{Block, Call, Function, Instruction, Module, NaturalLoop, Opcode};
+use crate::marks::CHAINS;
 
 use straight::{Path, Stop};
-use text::What;
-
-pub use text::place as marked_place;
-
-/// What the names of the calls begin with.
-pub const MARKS: &str = "__okl_omplc_";
 const BEGINS: &str = "__okl_omplc_chain";
 const ENDS: &str = "__okl_omplc_end";
 const FOR: &str = "__okl_omplc_for";
@@ -69,7 +65,7 @@ impl<'m> Wrong<'m> {
 pub fn recognise(module: &Module) -> Chains<'_> {
     let mut found = Chains::default();
     let functions = module.functions();
-    if !functions.iter().any(|one| one.name().starts_with(MARKS)) {
+    if !functions.iter().any(|one| one.name().starts_with(CHAINS)) {
         return found;
     }
     for function in functions {
@@ -109,7 +105,7 @@ fn markers(function: Function<'_>) -> Vec<Call<'_>> {
 /// Whether a call marks a chain.
 pub fn is_marker(call: Call<'_>) -> bool {
     let callee = call.callee().as_function();
-    callee.is_some_and(|callee| callee.name().starts_with(MARKS))
+    callee.is_some_and(|callee| callee.name().starts_with(CHAINS))
 }
 
 /// The place of an instruction, or of the call that marks what it is in.
@@ -141,14 +137,17 @@ impl<'m> Here<'m> {
     ) -> Result<Chain<'m>, Wrong<'m>> {
         let here = Site::Instruction(site.instruction());
         let lost = || Wrong::mistake(here, "the text of this loop chain cannot be read");
-        let text = text::read(site).ok_or_else(lost)?;
-        let What::Chain(said) = text.what else {
+        let Some((file, Pragma::Chain(said))) = pragma(site) else {
             return Err(lost());
         };
         let mut path = Path::behind(site);
         let mut nests = Vec::new();
         let end = loop {
-            match path.follow(self) {
+            let stop = path.follow(self);
+            if let Some(&store) = path.stores.first() {
+                return Err(between(store, site));
+            }
+            match stop {
                 Stop::Marker(call) if call.callee_name() == FOR => {
                     let (nest, behind) = self.nest(call)?;
                     path = behind;
@@ -172,13 +171,7 @@ impl<'m> Here<'m> {
                     return Err(between(instruction, site));
                 }
             }
-            if let Some(&store) = path.stores.first() {
-                return Err(between(store, site));
-            }
         };
-        if let Some(&store) = path.stores.first() {
-            return Err(between(store, site));
-        }
         if !known.insert(end.instruction()) {
             return Err(Wrong::mistake(
                 here,
@@ -192,7 +185,7 @@ impl<'m> Here<'m> {
         Ok(Chain {
             site,
             end,
-            file: text.file,
+            file,
             said,
             values: site.arguments().into_iter().skip(1).collect(),
             nests,

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
+use okl_chains::pragma::Pragma;
+
 use super::straight::{Path, Stop, is_computation, loaded};
-use super::text::{self, What};
 use super::{FOR, Here, NEXT, Wrong, at, is_marker, leads_to};
-use crate::diagnostic::Site;
+use crate::diagnostic::{Site, pragma};
 use crate::ir::{Counter, Counting, Extent, Nest};
 use crate::llvm::{Block, Call, Instruction, NaturalLoop, Opcode};
 use crate::recognise::counted::{FORM, Form, Iterator};
@@ -15,8 +16,7 @@ impl<'m> Here<'m> {
     pub(super) fn nest(&self, site: Call<'m>) -> Result<(Nest<'m>, Path<'m>), Wrong<'m>> {
         let here = Site::Instruction(site.instruction());
         let lost = || Wrong::mistake(here, "the text of this loop of a chain cannot be read");
-        let text = text::read(site).ok_or_else(lost)?;
-        let What::Loop(said) = text.what else {
+        let Some((_, Pragma::Loop(said))) = pragma(site) else {
             return Err(lost());
         };
         let depth = said.domain.len();
@@ -193,7 +193,7 @@ fn counted<'m>(
     if Some(begins.operand(0).ty()) != variable.allocated_type() {
         return Err(wrong(FORM));
     }
-    let form = Form::of(natural, &iterator, begins).map_err(|why| match why.may_follow {
+    let form = Form::of(natural, &iterator, begins).map_err(|why| match why.is_left {
         // A `break` and its like leave the chain, or iterations of it.
         true => Wrong::mistake(
             at(decides, site),
