@@ -8,6 +8,13 @@
 //! one writes is accessed in the order in which the loops are written. What cannot be had so is refused.
 
 pub mod code;
+pub mod dependences;
+pub mod isl;
+mod legality;
+mod loops;
 pub mod model;
+mod notation;
+pub mod order;
 pub mod plan;
 pub mod pragma;
+mod shifts;

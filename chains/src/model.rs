@@ -38,6 +38,8 @@ pub struct Space {
 /// Loops one in the other, each of which counts up by 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Nest {
+    /// The line it is in, for messages; 0 where that is not known.
+    pub line: u32,
     /// From where to where they count, the outermost first.
     pub bounds: Vec<Bounds>,
     /// What an iteration accesses. What is not here is not accessed.
@@ -108,4 +110,31 @@ impl Affine {
             ..Self::default()
         }
     }
+}
+
+impl Affine {
+    /// A sum.
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            constant: self.constant.saturating_add(other.constant),
+            iterators: sums(&self.iterators, &other.iterators, 1),
+            parameters: sums(&self.parameters, &other.parameters, 1),
+        }
+    }
+
+    /// A difference.
+    pub fn less(&self, other: &Self) -> Self {
+        Self {
+            constant: self.constant.saturating_sub(other.constant),
+            iterators: sums(&self.iterators, &other.iterators, -1),
+            parameters: sums(&self.parameters, &other.parameters, -1),
+        }
+    }
+}
+
+/// Numbers, and multiples of others; those that are left out are 0.
+fn sums(some: &[i64], others: &[i64], factor: i64) -> Vec<i64> {
+    let at = |numbers: &[i64], place: usize| numbers.get(place).copied().unwrap_or(0);
+    let sum = |place| at(some, place).saturating_add(factor.saturating_mul(at(others, place)));
+    (0..some.len().max(others.len())).map(sum).collect()
 }

@@ -1,8 +1,10 @@
 //! In which order the iterations of a chain run.
 
 use crate::code::{Code, Condition, Expression, For};
-use crate::model::Chain;
-use crate::pragma::{Item, Position};
+use crate::isl::Failed;
+use crate::model::{Affine, Chain};
+use crate::order::{Manner, Order, Size, Way};
+use crate::pragma::{Item, Number, Position, What};
 
 /// An order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,18 +22,115 @@ pub struct Refused {
     pub at: Position,
     /// Why: a sentence for the programmer, without the position.
     pub why: String,
+    /// Whether the programmer has to write something else. Otherwise the order could not be worked out, and the loops may
+    /// run as they are written.
+    pub is_illegal: bool,
+}
+
+impl Refused {
+    pub(crate) fn illegal(at: Position, why: String) -> Self {
+        Self {
+            at,
+            why,
+            is_illegal: true,
+        }
+    }
+
+    pub(crate) fn failed(at: Position, failed: Failed) -> Self {
+        let why = match failed {
+            Failed::Missing => {
+                "libisl.so.23 is not installed (Debian's package libisl23): the loops stay in the order in which they are written"
+            }
+            Failed::Operations => {
+                "this schedule takes too long to work out: the loops stay in the order in which they are written"
+            }
+            Failed::Error => {
+                "isl has no answer for this schedule: the loops stay in the order in which they are written"
+            }
+        };
+        Self {
+            at,
+            why: why.to_string(),
+            is_illegal: false,
+        }
+    }
 }
 
 /// The order that a schedule asks for. `values` says which parameters of the chain are the values that the schedule names.
 pub fn plan(chain: &Chain, schedule: &[Item], values: &[usize]) -> Result<Plan, Refused> {
-    let _ = values;
-    match schedule.first() {
-        None => Ok(as_written(chain)),
-        Some(item) => Err(Refused {
-            at: item.at,
-            why: "this schedule is not known yet".to_string(),
-        }),
+    let Some(first) = schedule.first() else {
+        return Ok(as_written(chain));
+    };
+    if chain.nests.is_empty() {
+        return Ok(as_written(chain));
     }
+    let failed = |at| move |failed| Refused::failed(at, failed);
+    let mut order = Order::new(chain).map_err(failed(first.at))?;
+    let mut last = first.at;
+    for item in schedule {
+        last = item.at;
+        match &item.what {
+            What::Auto => return Ok(as_written(chain)),
+            What::Fuse(shifts) => {
+                let number = |&number: &Number| affine(item.at, number, values);
+                let shift =
+                    |shift: &Vec<Number>| shift.iter().map(number).collect::<Result<Vec<_>, _>>();
+                let shifts = shifts
+                    .as_ref()
+                    .map(|shifts| shifts.iter().map(shift).collect::<Result<Vec<_>, _>>());
+                let shifts = shifts.transpose()?;
+                order.fuse(item.at, 0..order.groups(), shifts.as_deref(), None)?;
+            }
+            _ => {
+                let manner = manner(item, values)?;
+                for group in 0..order.groups() {
+                    order.set(group, &manner)?;
+                }
+            }
+        }
+    }
+    order.plan().map_err(failed(last))
+}
+
+fn value(at: Position, value: usize, values: &[usize]) -> Result<usize, Refused> {
+    let known = values.get(value).copied();
+    known.ok_or_else(|| Refused::illegal(at, "a value of this schedule is not known".to_string()))
+}
+
+fn affine(at: Position, number: Number, values: &[usize]) -> Result<Affine, Refused> {
+    match number {
+        Number::Constant(constant) => Ok(Affine::constant(constant)),
+        Number::Value(number) => Ok(Affine::parameter(value(at, number, values)?)),
+    }
+}
+
+fn manner(item: &Item, values: &[usize]) -> Result<Manner, Refused> {
+    let what = match &item.what {
+        What::Serial => Way::Serial,
+        What::Parallel => Way::Parallel,
+        What::Wavefront => Way::Wavefront,
+        What::Tile(tile) if tile.overlaps => {
+            let why = "tiles that overlap are not known yet: the loops stay in the order in which they are written";
+            return Err(Refused {
+                is_illegal: false,
+                ..Refused::illegal(item.at, why.to_string())
+            });
+        }
+        What::Tile(tile) => {
+            let size = |size: &Number| match *size {
+                Number::Constant(size) => Ok(Size::Constant(size)),
+                Number::Value(number) => Ok(Size::Parameter(value(item.at, number, values)?)),
+            };
+            let sizes = tile.sizes.iter().map(size).collect::<Result<Vec<_>, _>>()?;
+            let (over, within) = (manner(&tile.over, values)?, manner(&tile.within, values)?);
+            Way::Tile(sizes, over.into(), within.into())
+        }
+        What::Fuse(_) | What::Auto => {
+            let why = "tiles, and what is in them, are `serial`, `parallel`, `wavefront` or `tile`";
+            return Err(Refused::illegal(item.at, why.to_string()));
+        }
+    };
+    Ok(Manner { at: item.at, what })
 }
 
 /// The order in which the loops are written.
@@ -50,6 +149,7 @@ pub fn as_written(chain: &Chain) -> Plan {
                 last: Expression::of(&bounds.last, &iteration),
                 step: Expression::Constant(1),
                 is_parallel: false,
+                combines: Vec::new(),
                 body,
             }))
         })

@@ -1,0 +1,462 @@
+//! Orders as they are put together: which loops have become one, moved by how much, and how their iterations follow each other.
+//!
+//! Iterations of a [`Group`] have coordinates, as many as its depth. They are walked through one after the other, or
+//! otherwise ([`Way`]); at each, the parts of the group are run in the order in which they are written: the iteration of a
+//! nest that has these coordinates, or the iterations of another group that are in the tile which has them.
+//!
+//! Guarantee: whatever is asked of an [`Order`] is done only where it is legal, and is otherwise an error that says why.
+
+use crate::code::{Condition, Expression};
+use crate::dependences::{Dependence, dependences};
+use crate::isl::{Failed, Isl};
+use crate::model::{Affine, Chain};
+use crate::plan::{Plan, Refused};
+use crate::pragma::Position;
+use crate::{legality, loops, shifts};
+
+/// Iterations of a tile in a dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// A constant.
+    Constant(i64),
+    /// A parameter of the chain.
+    Parameter(usize),
+}
+
+/// How iterations or tiles are to follow each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Manner {
+    /// Where that is said.
+    pub at: Position,
+    /// How.
+    pub what: Way,
+}
+
+/// How iterations or tiles are to follow each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// One by one.
+    Serial,
+    /// Those of the outermost loop at the same time.
+    Parallel,
+    /// Those at the same time that are in front of nothing of which they need something.
+    Wavefront,
+    /// Tile by tile.
+    Tile(Vec<Size>, Box<Manner>, Box<Manner>),
+}
+
+/// Loops that are one.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    pub parts: Vec<Part>,
+    pub depth: usize,
+    pub walk: Walk,
+}
+
+/// What is run at coordinates of a group.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    /// What is added to coordinates of the piece.
+    pub shift: Vec<Affine>,
+    pub piece: Piece,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Piece {
+    Nest(usize),
+    /// Tiles of a group, whose own walk is that within a tile.
+    Tiles(Vec<Size>, Box<Group>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Walk {
+    /// Different for each.
+    pub number: usize,
+    pub at: Position,
+    pub what: Steps,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Steps {
+    Serial,
+    Parallel,
+    /// The outermost loop counts a sum of coordinates, times these factors; there are none before they have been found.
+    Wavefront(Vec<i64>),
+    Tiled(Vec<Size>, Box<Walk>, Box<Walk>),
+}
+
+/// An order of a chain.
+pub struct Order<'a> {
+    pub(crate) chain: &'a Chain,
+    pub(crate) isl: Isl,
+    pub(crate) dependences: Vec<Dependence>,
+    pub(crate) groups: Vec<Group>,
+    pub(crate) requires: Vec<Condition>,
+    /// Parameters that loops are moved by.
+    pub(crate) moving: Vec<usize>,
+    walks: usize,
+}
+
+/// What has been asked for cannot be had.
+type Done = std::result::Result<(), Refused>;
+
+impl<'a> Order<'a> {
+    /// The order as written.
+    pub fn new(chain: &'a Chain) -> std::result::Result<Self, Failed> {
+        Self::in_context(chain, Isl::new()?)
+    }
+
+    /// The order as written, with as many operations of isl's as this context allows.
+    pub fn in_context(chain: &'a Chain, isl: Isl) -> std::result::Result<Self, Failed> {
+        let dependences = dependences(&isl, chain)?;
+        let mut order = Self {
+            chain,
+            isl,
+            dependences,
+            groups: Vec::new(),
+            requires: Vec::new(),
+            moving: Vec::new(),
+            walks: 0,
+        };
+        order.groups = (0..chain.nests.len())
+            .map(|nest| order.of_nest(nest))
+            .collect();
+        Ok(order)
+    }
+
+    fn of_nest(&mut self, nest: usize) -> Group {
+        let depth = self.chain.nests[nest].bounds.len();
+        let part = Part {
+            shift: vec![Affine::default(); depth],
+            piece: Piece::Nest(nest),
+        };
+        Group {
+            parts: vec![part],
+            depth,
+            walk: self.walk(Position::default(), Steps::Serial),
+        }
+    }
+
+    fn walk(&mut self, at: Position, what: Steps) -> Walk {
+        self.walks += 1;
+        Walk {
+            number: self.walks,
+            at,
+            what,
+        }
+    }
+
+    fn walk_of(
+        &mut self,
+        manner: &Manner,
+        depth: usize,
+        first_nest: usize,
+    ) -> std::result::Result<Walk, Refused> {
+        let what = match &manner.what {
+            Way::Serial => Steps::Serial,
+            Way::Parallel => Steps::Parallel,
+            Way::Wavefront => Steps::Wavefront(Vec::new()),
+            Way::Tile(sizes, over, within) => {
+                self.sizes(manner.at, sizes, depth, first_nest)?;
+                let over = self.walk_of(over, sizes.len(), first_nest)?;
+                let within = self.walk_of(within, depth, first_nest)?;
+                Steps::Tiled(sizes.clone(), over.into(), within.into())
+            }
+        };
+        Ok(self.walk(manner.at, what))
+    }
+
+    fn sizes(&mut self, at: Position, sizes: &[Size], depth: usize, nest: usize) -> Done {
+        let refuse = |why| Err(Refused::illegal(at, why));
+        if sizes.is_empty() {
+            return refuse("a tile needs a size".to_string());
+        }
+        if sizes.len() > depth {
+            let (sizes, name) = (sizes.len(), self.name(nest));
+            let loops = loops_in_words(depth);
+            return refuse(format!(
+                "tiles of {sizes} dimensions do not fit {name}, which has {loops}"
+            ));
+        }
+        for size in sizes {
+            match *size {
+                Size::Constant(size) if size < 1 => {
+                    return refuse(format!(
+                        "a tile has at least 1 iteration in each dimension, not {size}"
+                    ));
+                }
+                Size::Constant(_) => {}
+                Size::Parameter(number) => self.require(Condition::AtLeast(
+                    Expression::Parameter(number),
+                    Expression::Constant(1),
+                )),
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn require(&mut self, condition: Condition) {
+        if !self.requires.contains(&condition) {
+            self.requires.push(condition);
+        }
+    }
+
+    /// How many there are of what has become one.
+    pub fn groups(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// Tiles a group, or tiles of it where it is tiled.
+    pub fn tile(&mut self, group: usize, manner: &Manner) -> Done {
+        let Way::Tile(sizes, over, within) = &manner.what else {
+            return self.set(group, manner);
+        };
+        let (at, nest) = (manner.at, self.groups[group].first_nest());
+        let depth = self.groups[group]
+            .walk
+            .outermost_depth(self.groups[group].depth);
+        if let Steps::Wavefront(_) = self.groups[group].walk.outermost().what {
+            let why = "a wavefront cannot be tiled: write `tile(.., wavefront, ..)`";
+            return Err(Refused::illegal(at, why.to_string()));
+        }
+        self.sizes(at, sizes, depth, nest)?;
+        let over = self.walk_of(over, sizes.len(), nest)?;
+        let within = self.walk_of(within, depth, nest)?;
+        let tiled = self.walk(at, Steps::Tiled(sizes.clone(), over.into(), within.into()));
+        self.change(group, |changed| *changed.walk.outermost_mut() = tiled)
+    }
+
+    /// How the iterations of a group's outermost loops are to follow each other.
+    pub fn set(&mut self, group: usize, manner: &Manner) -> Done {
+        if let Way::Tile(..) = manner.what {
+            return self.tile(group, manner);
+        }
+        let (depth, nest) = (self.groups[group].depth, self.groups[group].first_nest());
+        let walk = self.walk_of(manner, depth, nest)?;
+        self.change(group, |changed| *changed.walk.outermost_mut() = walk)
+    }
+
+    /// Makes some groups one. Loops are moved by as much as is said, or as is needed. `depth` says how many loops of each
+    /// become one, if not all.
+    pub fn fuse(
+        &mut self,
+        at: Position,
+        groups: std::ops::Range<usize>,
+        shifts: Option<&[Vec<Affine>]>,
+        depth: Option<usize>,
+    ) -> Done {
+        let mut fused: Vec<Group> = self.groups[groups.clone()].to_vec();
+        if fused.len() < 2 && shifts.is_none() {
+            return Ok(());
+        }
+        let peeled: Vec<_> = fused.drain(..).map(Group::peeled).collect();
+        let depths = peeled.iter().map(|group| group.depth).max().unwrap_or(0);
+        let depth = depth.unwrap_or(depths).min(depths);
+        let alike = peeled
+            .windows(2)
+            .all(|two| two[0].walk.is_like(&two[1].walk));
+        if !alike || !peeled.windows(2).all(|two| two[0].is_tiled_like(&two[1])) {
+            let why = "loops that run in different ways cannot be fused".to_string();
+            return Err(Refused::illegal(at, why));
+        }
+        let what = match &peeled[0].walk.what {
+            Steps::Wavefront(_) => Steps::Wavefront(Vec::new()),
+            Steps::Parallel => Steps::Parallel,
+            _ => Steps::Serial,
+        };
+        let walk = match what {
+            Steps::Serial => self.walk(at, what),
+            what => self.walk(peeled[0].walk.at, what),
+        };
+        let shifts = match shifts {
+            Some(shifts) => {
+                shifts::check(at, shifts, &peeled, depth)?;
+                for number in shifts
+                    .iter()
+                    .flatten()
+                    .flat_map(|one| one.parameters.iter().enumerate())
+                {
+                    if *number.1 != 0 && !self.moving.contains(&number.0) {
+                        self.moving.push(number.0);
+                    }
+                }
+                shifts.to_vec()
+            }
+            None => shifts::found(self, at, &peeled, depth)?,
+        };
+        let mut parts = Vec::new();
+        for (group, shift) in peeled.into_iter().zip(shifts) {
+            parts.extend(group.parts.into_iter().map(|mut part| {
+                part.shift.resize(depth, Affine::default());
+                for (so_far, more) in part.shift.iter_mut().zip(&shift) {
+                    *so_far = so_far.plus(more);
+                }
+                part
+            }));
+        }
+        let group = Group { parts, depth, walk };
+        self.reaches(at, &group)?;
+        let first = groups.start;
+        let before: Vec<_> = self.groups.splice(groups, [group]).collect();
+        let done = self.settle(first);
+        if done.is_err() {
+            self.groups.splice(first..=first, before);
+        }
+        done
+    }
+
+    /// Asks that tiles of sizes that are known at run time are as large as what their parts need of each other reaches.
+    fn reaches(&mut self, at: Position, group: &Group) -> Done {
+        for (size, reach) in
+            legality::reaches(self, group).map_err(|failed| Refused::failed(at, failed))?
+        {
+            let Some(reach) = reach else {
+                let why = "loops that are tiled cannot be fused: one needs what is arbitrarily many iterations away in another";
+                return Err(Refused::illegal(at, why.to_string()));
+            };
+            let (size, reach) = (Expression::Parameter(size), Expression::Constant(reach));
+            self.require(Condition::AtLeast(size, reach));
+        }
+        Ok(())
+    }
+
+    fn change(&mut self, group: usize, change: impl FnOnce(&mut Group)) -> Done {
+        let before = self.groups[group].clone();
+        change(&mut self.groups[group]);
+        let done = self.settle(group);
+        if done.is_err() {
+            self.groups[group] = before;
+        }
+        done
+    }
+
+    /// Finds how wavefronts are skewed, and proves that all is legal.
+    fn settle(&mut self, group: usize) -> Done {
+        legality::settle(self, group)
+    }
+
+    /// What a nest is called.
+    pub(crate) fn name(&self, nest: usize) -> String {
+        match self.chain.nests[nest].line {
+            0 => format!("loop {}", nest + 1),
+            line => format!("loop {} (line {line})", nest + 1),
+        }
+    }
+
+    /// The loops.
+    pub fn plan(&self) -> std::result::Result<Plan, Failed> {
+        Ok(Plan {
+            code: loops::of(self)?,
+            requires: Condition::all(self.requires.clone()),
+        })
+    }
+}
+
+fn loops_in_words(count: usize) -> String {
+    match count {
+        1 => "1 dimension".to_string(),
+        _ => format!("{count} dimensions"),
+    }
+}
+
+impl Group {
+    /// The first nest, for messages.
+    pub fn first_nest(&self) -> usize {
+        self.nests()[0]
+    }
+
+    /// The nests in it.
+    pub fn nests(&self) -> Vec<usize> {
+        self.parts.iter().flat_map(Part::nests).collect()
+    }
+
+    /// The part that a nest is in.
+    pub fn part_of(&self, nest: usize) -> Option<usize> {
+        self.parts
+            .iter()
+            .position(|part| part.nests().contains(&nest))
+    }
+
+    /// The same with its outermost loops as those that others may become one with.
+    fn peeled(self) -> Self {
+        let Steps::Tiled(sizes, over, within) = self.walk.what else {
+            return self;
+        };
+        let depth = sizes.len();
+        let inner = Self {
+            walk: *within,
+            ..self
+        };
+        let part = Part {
+            shift: vec![Affine::default(); depth],
+            piece: Piece::Tiles(sizes, Box::new(inner)),
+        };
+        Self::peeled(Self {
+            parts: vec![part],
+            depth,
+            walk: *over,
+        })
+    }
+
+    fn is_tiled_like(&self, other: &Self) -> bool {
+        match (&self.parts[0].piece, &other.parts[0].piece) {
+            (Piece::Nest(_), Piece::Nest(_)) => true,
+            (Piece::Tiles(sizes, one), Piece::Tiles(others, other)) => {
+                sizes == others && one.is_tiled_like(other)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Part {
+    fn nests(&self) -> Vec<usize> {
+        match &self.piece {
+            Piece::Nest(nest) => vec![*nest],
+            Piece::Tiles(_, group) => group.nests(),
+        }
+    }
+}
+
+impl Walk {
+    /// How the outermost loops are walked.
+    pub fn outermost(&self) -> &Self {
+        match &self.what {
+            Steps::Tiled(_, over, _) => over.outermost(),
+            _ => self,
+        }
+    }
+
+    fn outermost_mut(&mut self) -> &mut Self {
+        match self.what {
+            Steps::Tiled(..) => {
+                let Steps::Tiled(_, over, _) = &mut self.what else {
+                    unreachable!("it has just been seen");
+                };
+                over.outermost_mut()
+            }
+            _ => self,
+        }
+    }
+
+    fn outermost_depth(&self, depth: usize) -> usize {
+        match &self.what {
+            Steps::Tiled(sizes, over, _) => over.outermost_depth(sizes.len()),
+            _ => depth,
+        }
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        std::mem::discriminant(&self.what) == std::mem::discriminant(&other.what)
+    }
+}
+
+impl Order<'_> {
+    /// By how much what has become one group is moved, where that is by constants.
+    pub fn shifts(&self, group: usize) -> Vec<Vec<i64>> {
+        let parts = self.groups[group].parts.iter();
+        parts
+            .map(|part| part.shift.iter().map(|one| one.constant).collect())
+            .collect()
+    }
+}

@@ -1,0 +1,289 @@
+//! What is right, found by looking at each iteration: an order runs each one once, what is written first in front of what
+//! depends on it, and nothing that depends on each other at the same time.
+
+#![allow(dead_code)]
+
+use std::collections::HashMap;
+
+use okl_chains::code::{self, Code, Turn};
+use okl_chains::model::{Access, Affine, Bounds, Chain, Mode, Nest, Space};
+use okl_chains::plan::Plan;
+use okl_chains::pragma::{Item, Number, Position, Tile, What};
+
+/// Iterations of a nest, with the outermost variable first.
+pub type Iteration = (usize, Vec<i64>);
+
+fn value(of: &Affine, iteration: &[i64], parameters: &[i64]) -> i64 {
+    let times = |factors: &[i64], values: &[i64]| -> i64 {
+        factors
+            .iter()
+            .zip(values)
+            .map(|(factor, value)| factor * value)
+            .sum()
+    };
+    of.constant + times(&of.iterators, iteration) + times(&of.parameters, parameters)
+}
+
+/// All iterations in the order in which they are written.
+pub fn iterations(chain: &Chain, parameters: &[i64]) -> Vec<Iteration> {
+    fn inside(
+        number: usize,
+        nest: &Nest,
+        outer: &mut Vec<i64>,
+        parameters: &[i64],
+        all: &mut Vec<Iteration>,
+    ) {
+        let Some(bounds) = nest.bounds.get(outer.len()) else {
+            all.push((number, outer.clone()));
+            return;
+        };
+        let (first, last) = (
+            value(&bounds.first, outer, parameters),
+            value(&bounds.last, outer, parameters),
+        );
+        for at in first..=last {
+            outer.push(at);
+            inside(number, nest, outer, parameters, all);
+            outer.pop();
+        }
+    }
+    let mut all = Vec::new();
+    for (number, nest) in chain.nests.iter().enumerate() {
+        inside(number, nest, &mut Vec::new(), parameters, &mut all);
+    }
+    all
+}
+
+/// The order in which code runs iterations, each with the parallel loops around.
+pub fn order(code: &Code, parameters: &[i64]) -> Vec<(Iteration, Vec<Turn>)> {
+    let mut all = Vec::new();
+    let is_known = code::run(code, parameters, &mut |nest, iteration, turns| {
+        all.push(((nest, iteration.to_vec()), turns.to_vec()));
+    });
+    assert!(
+        is_known,
+        "a number has no value, or loops have the same variable: {code:?}"
+    );
+    all
+}
+
+/// What parallel loops combine, by their variables.
+fn combines(code: &Code, all: &mut HashMap<usize, Vec<usize>>) {
+    match code {
+        Code::Sequence(parts) => parts.iter().for_each(|one| combines(one, all)),
+        Code::For(looped) => {
+            all.entry(looped.variable)
+                .or_default()
+                .extend(&looped.combines);
+            combines(&looped.body, all);
+        }
+        Code::If(choice) => {
+            combines(&choice.then, all);
+            choice.otherwise.iter().for_each(|one| combines(one, all));
+        }
+        Code::Run { .. } => {}
+    }
+}
+
+/// Whether a plan is right for these parameters, or says itself that it is not for them.
+pub fn check(chain: &Chain, plan: &Plan, parameters: &[i64]) -> Result<(), String> {
+    match plan.requires.holds(parameters, &[]) {
+        Some(true) => check_code(chain, &plan.code, parameters),
+        Some(false) => Ok(()),
+        None => Err("what it requires has no answer".to_string()),
+    }
+}
+
+/// Whether code is right for these parameters.
+pub fn check_code(chain: &Chain, code: &Code, parameters: &[i64]) -> Result<(), String> {
+    let written = iterations(chain, parameters);
+    let ran = order(code, parameters);
+    let numbers: HashMap<_, _> = written
+        .iter()
+        .enumerate()
+        .map(|(at, one)| (one, at))
+        .collect();
+    let mut times = vec![None; written.len()];
+    for (time, (iteration, _)) in ran.iter().enumerate() {
+        let Some(&number) = numbers.get(iteration) else {
+            return Err(format!(
+                "{iteration:?} is run, but is none of {parameters:?}"
+            ));
+        };
+        if times[number].replace(time).is_some() {
+            return Err(format!("{iteration:?} is run twice with {parameters:?}"));
+        }
+    }
+    let mut when = Vec::new();
+    for (number, time) in times.into_iter().enumerate() {
+        when.push(
+            time.ok_or_else(|| format!("{:?} is not run with {parameters:?}", written[number]))?,
+        );
+    }
+    let mut combined = HashMap::new();
+    combines(code, &mut combined);
+    let mut accesses: Vec<Vec<(usize, Mode, Option<Vec<i64>>)>> =
+        vec![Vec::new(); chain.spaces.len()];
+    for (number, (nest, iteration)) in written.iter().enumerate() {
+        for access in &chain.nests[*nest].accesses {
+            let of = |one: &Affine| value(one, iteration, parameters);
+            let element = access
+                .index
+                .as_ref()
+                .map(|index| index.iter().map(of).collect());
+            accesses[access.space].push((number, access.mode, element));
+        }
+    }
+    for (space, accesses) in accesses.iter().enumerate() {
+        for (at, (earlier, one, element)) in accesses.iter().enumerate() {
+            for (later, other, another) in &accesses[at + 1..] {
+                let is_same = element.is_none() || another.is_none() || element == another;
+                if earlier == later || !is_same || (*one == Mode::Read && *other == Mode::Read) {
+                    continue;
+                }
+                let is_combined = one == other && matches!(one, Mode::Reduce(_));
+                let (first, second) = (&ran[when[*earlier]], &ran[when[*later]]);
+                let said = |what: &str| {
+                    Err(format!(
+                        "{what}: {:?} and {:?} access `{}` {element:?} with {parameters:?}",
+                        first.0, second.0, chain.spaces[space].name
+                    ))
+                };
+                if !is_combined && when[*earlier] > when[*later] {
+                    return said("the later one is first");
+                }
+                let turns = first.1.iter().zip(&second.1);
+                let apart = turns.take_while(|(one, other)| one.run == other.run);
+                for (turn, _) in apart.filter(|(one, other)| one.value != other.value) {
+                    if !is_combined {
+                        return said("at the same time");
+                    }
+                    if !combined[&turn.variable].contains(&space) {
+                        return said("combined at the same time");
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A parameter and a constant.
+pub fn parameter(number: usize, constant: i64) -> Affine {
+    Affine::parameter(number).plus(&Affine::constant(constant))
+}
+
+/// A chain that is put together.
+#[derive(Default)]
+pub struct Builder(pub Chain);
+
+impl Builder {
+    pub fn new(parameters: &[&str], spaces: &[(&str, usize)]) -> Self {
+        let space = |&(name, rank): &(&str, usize)| Space {
+            name: name.to_string(),
+            rank,
+            is_local: false,
+        };
+        Self(Chain {
+            parameters: parameters.iter().map(|name| name.to_string()).collect(),
+            spaces: spaces.iter().map(space).collect(),
+            ..Chain::default()
+        })
+    }
+
+    /// A nest whose line is ten times its number. Accesses are of iteration variables, in their order, and these offsets.
+    pub fn nest(
+        mut self,
+        bounds: &[(Affine, Affine)],
+        accesses: &[(Mode, usize, &[&[i64]])],
+    ) -> Self {
+        let bounds = bounds.iter().map(|(first, last)| Bounds {
+            first: first.clone(),
+            last: last.clone(),
+        });
+        let mut all = Vec::new();
+        for &(mode, space, places) in accesses {
+            for place in places {
+                let index = place
+                    .iter()
+                    .enumerate()
+                    .map(|(at, &offset)| Affine::iterator(at, offset));
+                all.push(Access {
+                    space,
+                    mode,
+                    must: true,
+                    index: Some(index.collect()),
+                });
+            }
+        }
+        self.0.nests.push(Nest {
+            line: 10 * (self.0.nests.len() as u32 + 1),
+            bounds: bounds.collect(),
+            accesses: all,
+        });
+        self
+    }
+}
+
+/// From a constant to a parameter and a constant.
+pub fn range(first: i64, last: (usize, i64)) -> (Affine, Affine) {
+    (Affine::constant(first), parameter(last.0, last.1))
+}
+
+/// From a constant to a constant.
+pub fn constants(first: i64, last: i64) -> (Affine, Affine) {
+    (Affine::constant(first), Affine::constant(last))
+}
+
+/// Items at columns 1, 2, .. of line 1; those in tiles at the columns behind the tile's.
+pub fn schedule(items: Vec<What>) -> Vec<Item> {
+    fn placed(what: What, column: &mut u32) -> Item {
+        *column += 1;
+        let at = Position {
+            line: 1,
+            column: *column,
+        };
+        let what = match what {
+            What::Tile(tile) => What::Tile(Tile {
+                over: Box::new(placed(tile.over.what, column)),
+                within: Box::new(placed(tile.within.what, column)),
+                ..tile
+            }),
+            what => what,
+        };
+        Item { at, what }
+    }
+    let mut column = 0;
+    items
+        .into_iter()
+        .map(|what| placed(what, &mut column))
+        .collect()
+}
+
+pub fn tile(sizes: &[i64], over: What, within: What) -> What {
+    tile_of(
+        sizes.iter().map(|&size| Number::Constant(size)).collect(),
+        over,
+        within,
+    )
+}
+
+pub fn tile_of(sizes: Vec<Number>, over: What, within: What) -> What {
+    let item = |what| {
+        Box::new(Item {
+            at: Position::default(),
+            what,
+        })
+    };
+    What::Tile(Tile {
+        sizes,
+        over: item(over),
+        within: item(within),
+        overlaps: false,
+    })
+}
+
+pub fn fuse_by(shifts: &[&[i64]]) -> What {
+    let shift = |shift: &&[i64]| shift.iter().map(|&one| Number::Constant(one)).collect();
+    What::Fuse(Some(shifts.iter().map(shift).collect()))
+}

@@ -1,0 +1,254 @@
+//! Chains and schedules by chance, against the oracle. `OKL_CHAINS_RANDOM` says how many, `OKL_CHAINS_SEED` which.
+
+mod oracle;
+
+use okl_chains::model::{Access, Affine, Bounds, Chain, Mode, Nest};
+use okl_chains::plan;
+use okl_chains::pragma::{Number, What};
+use oracle::*;
+
+/// splitmix64.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, many: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % many as u64) as usize
+    }
+
+    fn one_in(&mut self, many: usize) -> bool {
+        self.below(many) == 0
+    }
+
+    fn pick<T: Clone>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())].clone()
+    }
+
+    fn from(&mut self, first: i64, last: i64) -> i64 {
+        first + self.below((last - first + 1) as usize) as i64
+    }
+}
+
+/// The parameters: two extents, a size and a shift.
+const PARAMETERS: [&str; 4] = ["N", "M", "T", "K"];
+
+fn bounds(chance: &mut Chance, outer: usize) -> Bounds {
+    let parameter = chance.below(2);
+    let (first, last) = match chance.below(10) {
+        0 => (chance.from(-2, 2), Affine::constant(chance.from(-1, 4))),
+        1 if outer > 0 => (0, Affine::iterator(outer - 1, chance.from(-1, 1))),
+        2 => (
+            chance.from(-3, 3),
+            oracle::parameter(parameter, chance.from(-2, 2)),
+        ),
+        _ => (
+            chance.from(0, 1),
+            oracle::parameter(parameter, chance.from(-1, 0)),
+        ),
+    };
+    let first = match outer > 0 && chance.one_in(12) {
+        true => Affine::iterator(outer - 1, chance.from(-1, 1)),
+        false => Affine::constant(first),
+    };
+    Bounds { first, last }
+}
+
+fn index(chance: &mut Chance, depth: usize, at: usize) -> Affine {
+    let offset = match chance.below(3) {
+        0 => chance.from(-2, 2),
+        1 => chance.from(-1, 1),
+        _ => 0,
+    };
+    match chance.below(16) {
+        0 => Affine::constant(offset),
+        1 => oracle::parameter(chance.below(2), offset),
+        2 if depth > 0 => Affine::iterator(chance.below(depth), offset),
+        3 if depth > at => Affine {
+            iterators: [vec![0; at], vec![2]].concat(),
+            ..Affine::constant(offset)
+        },
+        _ if at < depth => Affine::iterator(at, offset),
+        _ => Affine::constant(offset),
+    }
+}
+
+fn chain(chance: &mut Chance) -> Chain {
+    let depth = chance.pick(&[1, 1, 2, 2, 2, 3]);
+    let spaces = 1 + chance.below(3);
+    let names = [("A", 0), ("B", 0), ("C", 0), ("s", 0)];
+    let mut chain = Builder::new(&PARAMETERS, &names[..spaces]).0;
+    for space in &mut chain.spaces {
+        space.rank = if chance.one_in(8) {
+            chance.below(3)
+        } else {
+            depth
+        };
+    }
+    for parameter in 0..3 {
+        chain.known.push(oracle::parameter(parameter, 0));
+    }
+    let is_stencil = chance.one_in(2);
+    for number in 0..1 + chance.below(4) {
+        let depth = if chance.one_in(10) {
+            chance.below(4)
+        } else {
+            depth
+        };
+        let mut nest = Nest {
+            line: number as u32 + 1,
+            bounds: (0..depth).map(|at| bounds(chance, at)).collect(),
+            accesses: Vec::new(),
+        };
+        for _ in 0..1 + chance.below(4) {
+            let space = chance.below(spaces);
+            let mode = match chance.below(8) {
+                0..3 => Mode::Write,
+                3 => Mode::Reduce(chance.below(2) as u32),
+                _ => Mode::Read,
+            };
+            let mut numbers: Vec<_> = (0..chain.spaces[space].rank)
+                .map(|at| index(chance, depth, at))
+                .collect();
+            if is_stencil && mode != Mode::Read {
+                numbers = (0..numbers.len())
+                    .map(|at| {
+                        if at < depth {
+                            Affine::iterator(at, 0)
+                        } else {
+                            Affine::constant(0)
+                        }
+                    })
+                    .collect();
+            }
+            nest.accesses.push(Access {
+                space,
+                mode,
+                must: true,
+                index: (!chance.one_in(40)).then_some(numbers),
+            });
+        }
+        chain.nests.push(nest);
+    }
+    chain
+}
+
+fn way(chance: &mut Chance, depth: usize, deeper: usize) -> What {
+    match chance.below(if deeper > 0 { 8 } else { 5 }) {
+        0..2 => What::Serial,
+        2 => What::Parallel,
+        3..5 => What::Wavefront,
+        _ => tile_by_chance(chance, depth, deeper - 1),
+    }
+}
+
+fn tile_by_chance(chance: &mut Chance, depth: usize, deeper: usize) -> What {
+    let rank = if chance.one_in(3) {
+        1 + chance.below(depth)
+    } else {
+        depth
+    };
+    let size = |chance: &mut Chance| match chance.one_in(4) {
+        true => Number::Value(0),
+        false => Number::Constant(chance.from(1, 4)),
+    };
+    let sizes = (0..rank).map(|_| size(chance)).collect();
+    let over = way(chance, rank, deeper);
+    let within = way(chance, depth, deeper);
+    tile_of(sizes, over, within)
+}
+
+fn items(chance: &mut Chance, chain: &Chain) -> Vec<What> {
+    let depth = chain
+        .nests
+        .iter()
+        .map(|nest| nest.bounds.len())
+        .max()
+        .unwrap_or(1)
+        .max(1);
+    let item = |chance: &mut Chance| match chance.below(10) {
+        0..4 => What::Fuse(None),
+        4 => {
+            let shift = |chance: &mut Chance| match chance.one_in(6) {
+                true => Number::Value(1),
+                false => Number::Constant(chance.from(-1, 3)),
+            };
+            let shifts = chain
+                .nests
+                .iter()
+                .map(|_| (0..depth).map(|_| shift(chance)).collect());
+            What::Fuse(Some(shifts.collect()))
+        }
+        5..8 => tile_by_chance(chance, depth, 1),
+        _ => way(chance, depth, 1),
+    };
+    (0..1 + chance.below(3)).map(|_| item(chance)).collect()
+}
+
+fn number_of(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name)
+        .ok()
+        .and_then(|value| value.parse().ok())
+        .unwrap_or(otherwise)
+}
+
+#[test]
+fn orders_are_right_or_refused() {
+    let (count, seed) = (
+        number_of("OKL_CHAINS_RANDOM", 150),
+        number_of("OKL_CHAINS_SEED", 1),
+    );
+    let (mut right, mut refused, mut given_up, mut checked) = (0, 0, 0, 0);
+    for number in 0..count {
+        let mut chance = Chance(seed.wrapping_mul(1_000_003).wrapping_add(number));
+        let chain = chain(&mut chance);
+        let items = items(&mut chance, &chain);
+        let said = schedule(items);
+        let begin = std::time::Instant::now();
+        let plan = match plan::plan(&chain, &said, &[2, 3]) {
+            Ok(plan) => plan,
+            Err(one) => {
+                refused += 1;
+                given_up += u32::from(!one.is_illegal);
+                if !one.is_illegal {
+                    println!("given up, number {number} of seed {seed}: {}", one.why);
+                }
+                continue;
+            }
+        };
+        if begin.elapsed().as_secs() > 2 {
+            println!("number {number} of seed {seed} takes {:?}", begin.elapsed());
+        }
+        right += 1;
+        let largest = if chain.nests.iter().any(|nest| nest.bounds.len() > 2) {
+            3
+        } else {
+            5
+        };
+        for _ in 0..4 {
+            let of = [
+                chance.from(0, largest),
+                chance.from(0, largest),
+                chance.from(0, 4),
+                chance.from(-1, 3),
+            ];
+            checked += u32::from(plan.requires.holds(&of, &[]) == Some(true));
+            if let Err(wrong) = check(&chain, &plan, &of) {
+                panic!(
+                    "number {number} of seed {seed}: {wrong}\n{chain:#?}\n{said:?}\n{:?}",
+                    plan.code
+                );
+            }
+        }
+    }
+    println!(
+        "{right} right, {refused} refused, {given_up} of them given up, {checked} orders looked at"
+    );
+    assert_eq!(given_up, 0);
+    assert!(
+        right * 4 > count,
+        "{right} of {count} schedules are legal: these chains say little"
+    );
+}
