@@ -11,8 +11,7 @@ mod code;
 
 use std::collections::HashSet;
 
-use okl_chains::code::{Code, Condition, Expression};
-use okl_chains::model::{Chain as Model, Mode};
+use okl_chains::code::{Code, Condition, Expression, For};
 use okl_chains::plan::Plan;
 
 use crate::analysis::variables::is_harmless;
@@ -36,23 +35,13 @@ const MOST_CONSTANT: i64 = 1 << 12;
 /// So many instructions may iterations be together, wherever they are called.
 const MOST_INSTRUCTIONS: usize = 20_000;
 
-/// A number that is known in front of a chain.
-#[derive(Clone, Copy)]
-pub struct Parameter<'m> {
-    /// The number: of the code in front of the chain, or computed in it from what it does not change.
-    pub value: Value<'m>,
-    /// Whether it has a sign.
-    pub signed: bool,
-}
-
 /// A chain, and the order in which it is to run.
 pub struct Order<'m> {
     /// The chain.
     pub chain: Chain<'m>,
-    /// What is known of it.
-    pub model: Model,
-    /// Its parameters.
-    pub parameters: Vec<Parameter<'m>>,
+    /// The parameters of the order: numbers of 64 bits with a sign, of the code in front of the chain or computed in it from
+    /// what it does not change.
+    pub parameters: Vec<Value<'m>>,
     /// The order.
     pub plan: Plan,
 }
@@ -90,30 +79,26 @@ pub fn check<'m>(module: &Module, order: Order<'m>) -> Result<Lowered<'m>, Why> 
     if size > MOST_INSTRUCTIONS {
         return not("its order needs too much code");
     }
-    let reduces = |nest: usize| {
-        let mut accesses = order.model.nests[nest].accesses.iter();
-        accesses.any(|one| matches!(one.mode, Mode::Reduce(_)))
-    };
     let mut alone = None;
     if is_region(around.function) {
         alone = Some("each thread of the region that it is in runs all of it".to_string());
     } else if !module.has_flag("openmp") {
         alone = Some("the file is not compiled with -fopenmp".to_string());
     }
-    let shares: Vec<_> = (0..bodies.len())
-        .map(|nest| alone.is_none() && bodies[nest].alone.is_none() && !reduces(nest))
-        .collect();
-    if has_parallel(&order.plan.code) && alone.is_none() {
-        let nest = shares.iter().position(|shares| !shares);
-        alone = nest.map(|nest| {
-            let why = bodies[nest].alone.clone();
-            why.unwrap_or_else(|| "results of iterations are combined".to_string())
-        });
-    }
+    let may_share = |body: &Body<'m>| alone.is_none() && body.alone.is_none();
+    let shares: Vec<_> = bodies.iter().map(may_share).collect();
+    let has_parallel = asks(&order.plan.code, &|one| one.is_parallel);
+    let combines = asks(&order.plan.code, &|one| {
+        one.is_parallel && !one.combines.is_empty()
+    });
+    let of_body = || bodies.iter().find_map(|body| body.alone.clone());
+    let of_results =
+        || combines.then(|| "what its iterations find is combined in one place".to_string());
+    let alone = alone.or_else(of_body).or_else(of_results);
     let goes_on = |body: &Body<'m>| body.iterators().any(|one| around.goes_on_with(one));
     let counts_on = bodies.iter().any(goes_on);
     Ok(Lowered {
-        alone: alone.filter(|_| has_parallel(&order.plan.code)),
+        alone: alone.filter(|_| has_parallel),
         order,
         around,
         bodies,
@@ -152,13 +137,7 @@ fn check_variables<'m>(bodies: &[Body<'m>], around: &Around<'m>) -> Result<(), W
 
 /// Checks that its parameters can be computed in front of it.
 fn check_parameters(order: &Order<'_>, around: &Around<'_>) -> Result<(), Why> {
-    let mut rest: Vec<_> = order.parameters.iter().map(|one| one.value).collect();
-    if !rest
-        .iter()
-        .all(|one| one.ty().bits().is_some_and(|bits| bits <= 64))
-    {
-        return not("it counts with numbers of more than 64 bits");
-    }
+    let mut rest = order.parameters.clone();
     while let Some(value) = rest.pop() {
         let one = value.as_instruction().filter(|one| around.has(*one));
         let Some(one) = one else { continue };
@@ -249,6 +228,17 @@ impl Numbers {
     }
 }
 
+/// Whether a number of 64 bits is one of 32 bits, and a constant at most.
+fn is_small(value: Value<'_>) -> bool {
+    let Some(one) = value.as_instruction() else {
+        return value.as_constant_int().is_some();
+    };
+    match one.opcode() {
+        Opcode::LLVMSExt | Opcode::LLVMZExt => one.operand(0).ty().bits() <= Some(32),
+        _ => false,
+    }
+}
+
 /// Whether a function is what the threads of a region run.
 fn is_region(function: Function<'_>) -> bool {
     let mut users = function.users().into_iter();
@@ -258,12 +248,16 @@ fn is_region(function: Function<'_>) -> bool {
     })
 }
 
-fn has_parallel(code: &Code) -> bool {
+/// Whether that is so of one of the loops.
+fn asks(code: &Code, what: &dyn Fn(&For) -> bool) -> bool {
     match code {
-        Code::Sequence(all) => all.iter().any(has_parallel),
-        Code::For(one) => one.is_parallel || has_parallel(&one.body),
+        Code::Sequence(all) => all.iter().any(|one| asks(one, what)),
+        Code::For(one) => what(one) || asks(&one.body, what),
         Code::If(one) => {
-            has_parallel(&one.then) || one.otherwise.as_ref().is_some_and(has_parallel)
+            let mut both = [Some(&one.then), one.otherwise.as_ref()]
+                .into_iter()
+                .flatten();
+            both.any(|one| asks(one, what))
         }
         Code::Run { .. } => false,
     }
@@ -290,16 +284,7 @@ impl<'m> Lowered<'m> {
         let mut copies = Copies::before(module, jump, inside.clone());
         copies.builder.stand_at(like);
         let parameters = self.order.parameters.iter();
-        let parameters: Vec<_> = parameters
-            .map(|one| {
-                let value = copies.value(one.value);
-                let long = module.int(64);
-                match one.signed {
-                    true => copies.builder.sign_extend(value, long),
-                    false => copies.builder.int_cast(value, long),
-                }
-            })
-            .collect();
+        let parameters: Vec<_> = parameters.map(|one| copies.value(*one)).collect();
         let iterations: Vec<_> = self
             .bodies
             .iter()
@@ -357,14 +342,12 @@ impl<'m> Lowered<'m> {
     ) -> Option<Value<'m>> {
         let products = Numbers::of(&self.order.plan).has_products;
         let most = MOST[usize::from(products)];
-        let given = self.order.parameters.iter().zip(parameters);
-        let large = given.filter(|(one, value)| {
-            let is_small = one.value.ty().bits().is_some_and(|bits| bits < 32)
-                || !products && one.value.ty().bits() == Some(32);
-            !is_small && value.as_constant_int().is_none_or(|one| one.abs() >= most)
-        });
+        let is_large = |value: &&Value<'m>| match value.as_constant_int() {
+            Some(number) => number.saturating_abs() >= most,
+            None => products || !is_small(**value),
+        };
         let below = Comparison::Integer(IntPredicate::LLVMIntULT);
-        let asked = large.map(|(_, value)| {
+        let asked = parameters.iter().filter(is_large).map(|value| {
             let from_least = builder.plus(*value, most);
             builder.ask(below, from_least, module.const_i64(2 * most))
         });

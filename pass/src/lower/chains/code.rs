@@ -134,7 +134,8 @@ impl<'a, 'm> Writer<'a, 'm> {
     fn is_shared(&self, one: &For) -> bool {
         let mut nests = Vec::new();
         nests_of(&one.body, &mut nests);
-        one.is_parallel && !self.is_shared && nests.iter().all(|&nest| self.shares[nest])
+        let may_share = nests.iter().all(|&nest| self.shares[nest]);
+        one.is_parallel && one.combines.is_empty() && !self.is_shared && may_share
     }
 
     /// The ends of a loop: its first number, and the first one behind it. And its step.
