@@ -87,6 +87,16 @@ pub struct Arguments {
     pub stage: Stage,
     /// The inputs that are OKL.
     pub okl: Vec<OsString>,
+    /// All inputs, and the languages that are named for them.
+    pub sources: Vec<(OsString, String)>,
+    /// Where the program's own headers are looked for.
+    pub folders: Vec<PathBuf>,
+    /// The files that are read before each input.
+    pub included: Vec<PathBuf>,
+    /// Whether a precompiled header is named.
+    pub has_precompiled: bool,
+    /// `passed` and `inputs` with what is in response files.
+    pub expanded: [Vec<OsString>; 2],
     /// Whether the plugin is named already.
     pub has_plugin: bool,
     /// Whether the compiler optimises.
@@ -117,6 +127,8 @@ const PREPROCESSES: &str = " -E --preprocess -M --dependencies -MM --user-depend
 pub(crate) const CHECKS: &str = " -fsyntax-only ";
 pub(crate) const COMPILES: &str = " -c --compile -S --assemble --analyze --precompile -emit-ast -emit-pch \
     -emit-interface-stubs -verify-pch -rewrite-objc -extract-api ";
+/// Where the program's own headers are looked for.
+const FOLDERS: &str = " -I -iquote --include-directory ";
 /// With these, the linker makes something that shared libraries have no place in.
 const LINKS_ALONE: &str = " -r -static --static -static-pie -Wl,-r -Wl,--relocatable -Wl,-i ";
 const RECORDS: [&str; 2] = ["-fsave-optimization-record", "-foptimization-record-file"];
@@ -186,10 +198,11 @@ impl Arguments {
         let passed = if in_files { expanded.clone() } else { words };
         let mut read = Self::of_words(Vec::new(), passed);
         read.scan(&expanded)?;
+        // Where the compiler gets other files in place of some.
+        let all = Self::of_words(Vec::new(), expanded);
+        read.expanded = [all.passed, all.inputs];
         if !read.okl.is_empty() {
-            // The compiler gets other files in their place.
-            let all = Self::of_words(Vec::new(), expanded);
-            (read.passed, read.inputs) = (all.passed, all.inputs);
+            [read.passed, read.inputs] = read.expanded.clone();
         }
         Ok(read)
     }
@@ -201,6 +214,11 @@ impl Arguments {
             wishes: Wishes::default(),
             stage: Stage::Compile,
             okl: Vec::new(),
+            sources: Vec::new(),
+            folders: Vec::new(),
+            included: Vec::new(),
+            has_precompiled: false,
+            expanded: Default::default(),
             has_plugin: false,
             optimises: false,
             records: false,
@@ -236,6 +254,7 @@ impl Arguments {
                 }
                 Part::Input(input) => {
                     links_something |= is_linked(Path::new(input), language);
+                    self.sources.push((input.to_owned(), language.to_owned()));
                     self.okl
                         .extend(is_okl(input, language).then(|| input.to_owned()));
                     continue;
@@ -243,6 +262,19 @@ impl Arguments {
                 Part::Option(word, value) => (word.to_string_lossy(), value),
             };
             let text = word.as_ref();
+            match value {
+                Some(folder) if is_one_of(FOLDERS, text) => self.folders.push(folder.into()),
+                Some(file) if is_one_of(" -include --include ", text) => {
+                    self.included.push(file.into());
+                }
+                Some(_) if text == "-include-pch" => self.has_precompiled = true,
+                None => {
+                    let folder = ["-I", "-iquote", "--include-directory="];
+                    let folder = folder.iter().find_map(|one| text.strip_prefix(one));
+                    self.folders.extend(folder.map(PathBuf::from));
+                }
+                _ => {}
+            }
             if let Some(wish) = text.strip_prefix(PREFIX) {
                 self.wishes.read(wish)?;
             } else if value.is_some() {

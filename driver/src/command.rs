@@ -1,13 +1,13 @@
 //! The compiler's command, and running it.
 //!
-//! OKL inputs are made C++ before, in a temporary folder: see `okl_inputs` and `front_step`.
+//! Inputs that are OKL or have loop chains are rewritten before, in a temporary folder: see `okl_inputs` and `front_step`.
 //!
 //! The plugin is named first, so that the user's own options win; the libraries last, where a linker
 //! looks for what is still missing. Between `--start-no-unused-arguments` and its end clang does not
 //! mind options that it has no use for, while it still tells the user of his.
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -18,6 +18,7 @@ use crate::arguments::{self, Arguments, Stage};
 use crate::front_step::{self, Failure, FrontStep};
 use crate::installation::{self, Installation};
 use crate::language::Language;
+use crate::loop_chains::{self, Dialect};
 use crate::measured::Measured;
 use crate::occa_devices::{self, Layout, Writes};
 use crate::okl_inputs::{self, Steps};
@@ -33,13 +34,13 @@ pub fn run(language: &Language, words: Vec<OsString>) -> Result<ExitCode, String
         writes = of_occa;
     }
     if arguments.wishes.normalize {
-        return normalize(&arguments);
+        return normalize(&arguments, language);
     }
     let (compiler, mode) = installation::compiler(language)?;
     if arguments.stage == Stage::Itself {
         let mut all: Vec<OsString> = vec![compiler.into()];
         all.extend(arguments.passed);
-        return Err(execute(&all));
+        return Err(execute(&all, None));
     }
     let found = Installation::find()?;
     if arguments.wishes.version {
@@ -54,15 +55,26 @@ pub fn run(language: &Language, words: Vec<OsString>) -> Result<ExitCode, String
         println!("libraries: {}", found.libraries.display());
         return Ok(ExitCode::SUCCESS);
     }
+    let typed = loop_chains::reads_typed(&arguments, language)
+        .then(front_step::typed)
+        .transpose()?;
+    let text = typed.as_ref().map(|(text, _)| text.as_slice());
+    let chains = loop_chains::chains(&arguments, language, text)?;
+    let typed = typed.map(|(_, file)| file);
+    if !chains.is_empty() {
+        [arguments.passed, arguments.inputs] = arguments.expanded.clone();
+    }
     let context = Context {
         language,
         compiler,
         mode,
         arguments: &arguments,
         found,
+        chains,
+        typed,
     };
-    if !arguments.okl.is_empty() {
-        return context.compile_okl(writes);
+    if !arguments.okl.is_empty() || !context.chains.is_empty() {
+        return context.compile_rewritten(writes);
     }
     let mut words = arguments.passed.clone();
     if arguments.stage == Stage::Link {
@@ -84,9 +96,9 @@ pub fn run(language: &Language, words: Vec<OsString>) -> Result<ExitCode, String
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(asked) = context.explains(arguments.stage)? {
-        return explain::run(language, &all, &asked).map(exit_code);
+        return explain::run(language, &all, &asked, context.typed.as_ref()).map(exit_code);
     }
-    Err(execute(&all))
+    Err(execute(&all, context.typed))
 }
 
 /// A driver, and what it is asked for.
@@ -96,6 +108,10 @@ struct Context<'a> {
     mode: Option<&'static str>,
     arguments: &'a Arguments,
     found: Installation,
+    /// The inputs that may have loop chains.
+    chains: Vec<(OsString, Dialect)>,
+    /// What stands in for standard input, where that has been read.
+    typed: Option<File>,
 }
 
 impl Context<'_> {
@@ -132,17 +148,19 @@ impl Context<'_> {
         }))
     }
 
-    /// Does what a command with OKL inputs asks for; for OCCA's devices `writes` is what.
-    fn compile_okl(&self, writes: Writes) -> Result<ExitCode, String> {
+    /// Does what a command with inputs that are rewritten asks for; for OCCA's devices `writes` is what.
+    fn compile_rewritten(&self, writes: Writes) -> Result<ExitCode, String> {
         let arguments = self.arguments;
-        if !self.language.headers {
+        if !arguments.okl.is_empty() && !self.language.headers {
             return Err(format!(
                 "{}: {} takes no OKL files; compile them with okl-c++ -c",
                 arguments.okl[0].to_string_lossy(),
                 self.language.driver
             ));
         }
-        self.found.require_okl_headers()?;
+        if !arguments.okl.is_empty() {
+            self.found.require_okl_headers()?;
+        }
         let layout = Layout::of(arguments, writes)?;
         let stage = layout.as_ref().map_or(arguments.stage, Layout::stage);
         let steps_in = |folder: &Path| {
@@ -157,10 +175,10 @@ impl Context<'_> {
                     words
                 }
             };
-            okl_inputs::steps(&arguments::parts(&words), stage, folder)
+            okl_inputs::steps(&arguments::parts(&words), &self.chains, stage, folder)
         };
         if arguments.wishes.show {
-            self.show_okl(&steps_in(Path::new("okl.tmp")))?;
+            self.show_rewritten(&steps_in(Path::new("okl.tmp")))?;
             return Ok(ExitCode::SUCCESS);
         }
         let explains = self.explains(arguments.stage)?;
@@ -170,7 +188,7 @@ impl Context<'_> {
             if let Some(layout) = &layout {
                 layout.prepare(step.folder())?;
             }
-            let failed = self.run_okl(&step, &steps, layout.is_some(), explains.as_ref())?;
+            let failed = self.run_rewritten(&step, &steps, layout.is_some(), explains.as_ref())?;
             if let (Some(layout), None, false) = (&layout, failed, step.is_to_end()) {
                 layout.write(step.folder())?;
             }
@@ -181,8 +199,8 @@ impl Context<'_> {
         Ok(failed?.map_or(ExitCode::SUCCESS, front_step::end_as))
     }
 
-    /// Normalises the OKL inputs, then runs the commands; returns how the first ended that failed.
-    fn run_okl(
+    /// Rewrites inputs, then runs the commands; returns how the first ended that failed.
+    fn run_rewritten(
         &self,
         step: &FrontStep,
         steps: &Steps,
@@ -196,7 +214,8 @@ impl Context<'_> {
         let mut failed = None;
         for source in steps.sources.iter().take_while(|_| !step.is_to_end()) {
             let command = self.command(Stage::Preprocess, &source.preprocess)?;
-            let failure = front_step::normalise(&command, source, occa)?;
+            let expand = |text: &str, dialect| expand(&self.compiler, self.mode, text, dialect);
+            let failure = front_step::rewrite(&command, self.typed.as_ref(), source, occa, expand)?;
             failed = failed.or(failure);
         }
         if failed.is_some() {
@@ -212,8 +231,8 @@ impl Context<'_> {
         for command in steps.commands.iter().take_while(|_| !step.is_to_end()) {
             let command = self.command(command.stage, &command.words)?;
             let status = match explains {
-                Some(asked) => explain::run(self.language, &command, asked)?,
-                None => front_step::run(&command)?,
+                Some(asked) => explain::run(self.language, &command, asked, None)?,
+                None => front_step::run(&command, None)?,
             };
             failed = failed.or(Failure::of(status));
         }
@@ -221,7 +240,7 @@ impl Context<'_> {
     }
 
     /// Prints the commands, with a folder of this folder in place of a temporary one.
-    fn show_okl(&self, steps: &Steps) -> Result<(), String> {
+    fn show_rewritten(&self, steps: &Steps) -> Result<(), String> {
         for source in &steps.sources {
             let [from, to] =
                 [&source.preprocessed, &source.file].map(|file| command_line([file.as_os_str()]));
@@ -238,13 +257,26 @@ impl Context<'_> {
     }
 }
 
+/// What the preprocessor makes of definitions and text.
+fn expand(
+    compiler: &Path,
+    mode: Option<&'static str>,
+    text: &str,
+    dialect: Dialect,
+) -> Result<String, String> {
+    let mut words: Vec<OsString> = vec![compiler.into()];
+    words.extend(mode.map(OsString::from));
+    words.extend(loop_chains::expansion(dialect).map(OsString::from));
+    front_step::filtered(&words, text)
+}
+
 /// A command as one would type it.
 fn show(words: &[OsString]) -> String {
     command_line(words.iter().map(OsString::as_os_str))
 }
 
-/// Prints an OKL file as C++, or what is wrong with it.
-fn normalize(arguments: &Arguments) -> Result<ExitCode, String> {
+/// Prints an OKL file as C++, and markers in place of the pragmas of loop chains; or what is wrong with it.
+fn normalize(arguments: &Arguments, language: &Language) -> Result<ExitCode, String> {
     let all: Vec<_> = arguments.passed.iter().chain(&arguments.inputs).collect();
     let one = match all[..] {
         [one] if *one == "-" || arguments.inputs.len() == 1 => one,
@@ -261,7 +293,11 @@ fn normalize(arguments: &Arguments) -> Result<ExitCode, String> {
     let text = text.map_err(|error| format!("cannot read {name}: {error}"))?;
     let text = String::from_utf8(text).map_err(|_| format!("{name} is not UTF-8"))?;
     let occa = arguments.wishes.occa.then_some(okl::Occa::Processor);
-    match okl::normalise_for(&text, &name, okl::Mode::Source, occa) {
+    let mut normalised = okl::normalise_for(&text, &name, okl::Mode::Source, occa);
+    if let (Ok(of_okl), true) = (&normalised, loop_chains::may_be_in(&text)) {
+        normalised = marked(of_okl, &text, &name, language)?;
+    }
+    match normalised {
         Ok(mut normalised) => {
             // What is wrong with it is to be said of the user's file; where markers are declared, that is so already.
             let is_preprocessed = text.starts_with("# 1 ");
@@ -280,9 +316,30 @@ fn normalize(arguments: &Arguments) -> Result<ExitCode, String> {
     }
 }
 
-/// Becomes the compiler; returns why not.
-fn execute(words: &[OsString]) -> String {
-    let error = Command::new(&words[0]).args(&words[1..]).exec();
+/// A text that may have been OKL, which `all` was, with markers in place of the pragmas of loop chains.
+fn marked(
+    text: &str,
+    all: &str,
+    name: &str,
+    language: &Language,
+) -> Result<Result<String, Vec<okl::Diagnostic>>, String> {
+    let (compiler, mode) = installation::compiler(language)?;
+    let facts = loop_chains::Facts::of(all);
+    let mut placed = okl::without_definitions(text);
+    if text == all {
+        placed = okl::at_columns(&placed, front_step::readable);
+    }
+    let expand = |text: &str| expand(&compiler, mode, text, facts.dialect);
+    loop_chains::marked(&placed, name, facts, front_step::readable, expand)
+}
+
+/// Becomes the compiler, which reads `typed`; returns why not.
+fn execute(words: &[OsString], typed: Option<File>) -> String {
+    let mut command = Command::new(&words[0]);
+    if let Some(typed) = typed {
+        command.stdin(typed);
+    }
+    let error = command.args(&words[1..]).exec();
     format!("cannot run {}: {error}", words[0].to_string_lossy())
 }
 

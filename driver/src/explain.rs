@@ -5,6 +5,7 @@
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::Read;
 use std::os::fd::AsRawFd;
 use std::process::{Command, ExitStatus};
@@ -86,11 +87,12 @@ const TABLE: &[Advice] = &[
     advice("Lanes", "", ""),
 ];
 
-/// Runs the compiler and explains what the plugin remarks.
+/// Runs the compiler, which reads `typed`, and explains what the plugin remarks.
 pub(crate) fn run(
     language: &Language,
     command: &[OsString],
     asked: &Asked,
+    typed: Option<&File>,
 ) -> Result<ExitStatus, String> {
     let failed = |error: io::Error| format!("cannot run {}: {error}", command[0].to_string_lossy());
     let (mut reader, writer) = io::pipe().map_err(failed)?;
@@ -103,6 +105,9 @@ pub(crate) fn run(
     let mut all = Command::new(&command[0]);
     // The first word may be `--driver-mode`.
     all.args(options.iter().flat_map(|option| [language.proper, option]));
+    if let Some(typed) = typed {
+        all.stdin(typed.try_clone().map_err(failed)?);
+    }
     let status = all.args(&command[1..]).status().map_err(failed)?;
     drop(writer);
     let text = reading

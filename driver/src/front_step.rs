@@ -1,22 +1,28 @@
-//! Making OKL inputs C++ in a temporary folder, which goes away however the command ends.
+//! Rewriting inputs in a temporary folder, which goes away however the command ends.
 //!
 //! While the folder is there, a signal that would end this process is noted: the compiler, which gets those of
 //! the terminal as well, ends, the folder goes, and then the signal does what it does.
 
 use std::ffi::{OsString, c_int};
+use std::fs::File;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{Read, Seek, Write};
+use std::iter::repeat_n;
+use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, ExitCode, ExitStatus};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{fs, io};
+use std::{env, fs, io};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::{flag, low_level};
 
 use crate::command::exit_code;
+use crate::loop_chains::{self, Dialect};
 use crate::okl::{self, Mode};
-use crate::okl_inputs::{Source, Steps};
+use crate::okl_inputs::{Kind, Source, Steps};
 
 /// Signals that end a process which does not see to them.
 const ENDING: [c_int; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
@@ -36,7 +42,15 @@ impl FrontStep {
             let noted = usize::try_from(one).unwrap_or_default();
             flag::register_usize(one, Arc::clone(&signal), noted).map_err(failed)?;
         }
-        let folder = tempfile::Builder::new().prefix("okl-").tempdir();
+        // Its name, which objects may have, is that of the command while no other one like it runs.
+        let mut hasher = DefaultHasher::new();
+        (env::current_dir().ok(), env::args_os().collect::<Vec<_>>()).hash(&mut hasher);
+        let name = format!("okl-{:016x}", hasher.finish());
+        let folder = tempfile::Builder::new()
+            .prefix(&name)
+            .rand_bytes(0)
+            .tempdir();
+        let folder = folder.or_else(|_| tempfile::Builder::new().prefix("okl-").tempdir());
         let folder = folder.map_err(failed)?;
         Ok(FrontStep { folder, signal })
     }
@@ -73,8 +87,8 @@ fn is_ignored(signal: c_int) -> bool {
 pub(crate) enum Failure {
     /// The compiler ended so.
     Compiler(ExitStatus),
-    /// There are errors in OKL text, which have been printed.
-    Okl,
+    /// There are errors in the text of an input, which have been printed.
+    Text,
 }
 
 impl Failure {
@@ -86,7 +100,7 @@ impl Failure {
 /// Ends as the compiler did.
 pub(crate) fn end_as(failure: Failure) -> ExitCode {
     match failure {
-        Failure::Okl => ExitCode::FAILURE,
+        Failure::Text => ExitCode::FAILURE,
         Failure::Compiler(status) => {
             // One of another kind would leave a second image of memory.
             if let Some(signal) = status.signal().filter(|one| ENDING.contains(one)) {
@@ -97,11 +111,13 @@ pub(crate) fn end_as(failure: Failure) -> ExitCode {
     }
 }
 
-/// Preprocesses and normalises an OKL input, whose kernels OCCA may call.
-pub(crate) fn normalise(
+/// Preprocesses and rewrites an input; `typed` is standard input. OCCA may call the kernels of OKL; `expand` is the preprocessor of a dialect.
+pub(crate) fn rewrite(
     command: &[OsString],
+    typed: Option<&File>,
     source: &Source,
     occa: Option<okl::Occa>,
+    expand: impl Fn(&str, Dialect) -> Result<String, String>,
 ) -> Result<Option<Failure>, String> {
     let name = match source.name.to_str() {
         Some("-") => "<stdin>".into(),
@@ -110,7 +126,7 @@ pub(crate) fn normalise(
     let folder = source.file.parent().unwrap_or(Path::new("."));
     let failed = |error: io::Error| format!("{name}: {}: {error}", folder.display());
     fs::create_dir_all(folder).map_err(failed)?;
-    if let Some(failure) = Failure::of(run(command)?) {
+    if let Some(failure) = Failure::of(run(command, typed)?) {
         return Ok(Some(failure));
     }
     let text = match fs::read(&source.preprocessed) {
@@ -118,18 +134,53 @@ pub(crate) fn normalise(
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         text => text.map_err(failed)?,
     };
-    let text = String::from_utf8(text).map_err(|_| format!("{name} is not UTF-8"))?;
+    let text = match (String::from_utf8(text), source.kind) {
+        (Ok(text), _) => text,
+        (Err(_), Kind::Okl) => return Err(format!("{name} is not UTF-8")),
+        (Err(_), Kind::Chains(_)) => return Err(loop_chains::not_utf_8(&name)),
+    };
+    let read = |file: &str| match typed.filter(|_| file == "<stdin>") {
+        Some(typed) => text_of(typed).ok(),
+        None => readable(file),
+    };
+    let facts = loop_chains::Facts::of(&text);
     let text = okl::without_definitions(&text);
-    let text = okl::at_columns(&text, |file| fs::read_to_string(file).ok());
-    let normalised = match okl::normalise_for(&text, &name, Mode::Preprocessed, occa) {
-        Ok(normalised) => normalised,
+    let text = okl::at_columns(&text, read);
+    let mut rewritten = match source.kind {
+        Kind::Okl => okl::normalise_for(&text, &name, Mode::Preprocessed, occa),
+        Kind::Chains(_) => Ok(text),
+    };
+    if let Ok(text) = &rewritten
+        && loop_chains::may_be_in(text)
+    {
+        let expand = |text: &str| expand(text, facts.dialect);
+        rewritten = loop_chains::marked(text, &name, facts, read, expand)?;
+    }
+    match rewritten {
+        Ok(text) => fs::write(&source.file, text).map_err(failed)?,
         Err(errors) => {
             errors.iter().for_each(|error| eprintln!("{error}"));
-            return Ok(Some(Failure::Okl));
+            return Ok(Some(Failure::Text));
         }
-    };
-    fs::write(&source.file, normalised).map_err(failed)?;
+    }
     Ok(None)
+}
+
+/// What a command prints that reads a text.
+pub(crate) fn filtered(command: &[OsString], text: &str) -> Result<String, String> {
+    let failed = |error: io::Error| cannot_run(command, &error);
+    // A file, as the command may print before it has read all.
+    let input = file_of(text.as_bytes()).map_err(failed)?;
+    let mut process = Command::new(&command[0]);
+    process.args(&command[1..]).stdin(input);
+    let output = process.stderr(Stdio::inherit()).output().map_err(failed)?;
+    if !output.status.success() {
+        return Err(format!(
+            "{} cannot expand macros",
+            command[0].to_string_lossy()
+        ));
+    }
+    String::from_utf8(output.stdout).map_err(|error| cannot_run(command, &io::Error::other(error)))
 }
 
 /// Puts the texts where the compiler leaves what is between its stages.
@@ -142,10 +193,48 @@ pub(crate) fn keep(steps: &Steps, folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs a command to its end.
-pub(crate) fn run(command: &[OsString]) -> Result<ExitStatus, String> {
-    let status = Command::new(&command[0]).args(&command[1..]).status();
-    status.map_err(|error| cannot_run(command, &error))
+/// Runs a command to its end, with `typed` as standard input where that has been read.
+pub(crate) fn run(command: &[OsString], typed: Option<&File>) -> Result<ExitStatus, String> {
+    let failed = |error: io::Error| cannot_run(command, &error);
+    let mut process = Command::new(&command[0]);
+    if let Some(typed) = typed {
+        process.stdin(typed.try_clone().map_err(failed)?);
+    }
+    process.args(&command[1..]).status().map_err(failed)
+}
+
+/// Standard input, and a file that may stand in for it.
+pub(crate) fn typed() -> Result<(Vec<u8>, File), String> {
+    let failed = |error: io::Error| format!("cannot read standard input: {error}");
+    let mut text = Vec::new();
+    io::stdin().read_to_end(&mut text).map_err(failed)?;
+    Ok((text.clone(), file_of(&text).map_err(failed)?))
+}
+
+/// A file as text, in which other bytes than those of UTF-8 are question marks, so that what follows stays in its column.
+pub(crate) fn readable(file: &str) -> Option<String> {
+    let bytes = fs::read(file).ok()?;
+    let text = bytes.utf8_chunks().flat_map(|chunk| {
+        let others = chunk.invalid().len();
+        chunk.valid().chars().chain(repeat_n('?', others))
+    });
+    Some(text.collect())
+}
+
+/// All that is in a file, whose place for reading stays.
+fn text_of(file: &File) -> io::Result<String> {
+    let length = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
+    let mut text = vec![0; length];
+    file.read_exact_at(&mut text, 0)?;
+    String::from_utf8(text).map_err(io::Error::other)
+}
+
+/// A file without a name that has a text.
+fn file_of(text: &[u8]) -> io::Result<File> {
+    let mut file = tempfile::tempfile()?;
+    file.write_all(text)?;
+    file.rewind()?;
+    Ok(file)
 }
 
 /// Removes what an earlier command wrote, unless it is no plain file.

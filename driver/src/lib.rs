@@ -15,6 +15,7 @@ mod front_step;
 pub mod installation;
 pub mod language;
 pub mod launch;
+mod loop_chains;
 pub mod measured;
 mod occa_devices;
 pub mod okl;

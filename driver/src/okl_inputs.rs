@@ -1,7 +1,7 @@
-//! Commands with OKL inputs, as the commands that are run in their place.
+//! Commands with inputs that are OKL or have loop chains, as the commands that are run in their place.
 //!
-//! Each OKL input is preprocessed and normalised by itself. Then the user's command is run with the result at
-//! the input's place: preprocessed C++ whose name has the same stem, between options `-x`, so that the names
+//! Each such input is preprocessed and rewritten by itself. Then the user's command is run with the result at
+//! the input's place: preprocessed C or C++ whose name has the same stem, between options `-x`, so that the names
 //! of objects, the order in which files are linked and what other options mean stay as they are.
 
 use std::cell::Cell;
@@ -11,16 +11,17 @@ use std::path::{Path, PathBuf};
 
 use crate::arguments::{CHECKS, COMPILES, Part, Stage, is_okl, is_one_of};
 use crate::installation::IMPLICIT;
+use crate::loop_chains::Dialect;
 
 /// Between these clang does not mind options that it has no use for.
 const UNUSED: [&str; 2] = ["--start-no-unused-arguments", "--end-no-unused-arguments"];
 
 /// What is read before each OKL input: see `runtime-shims/okl/include`.
 const READ_BEFORE: [&str; 2] = ["-include", IMPLICIT];
-/// How an OKL input is preprocessed: with the definitions, which pragmas may need. Of options that there is no
+/// How an input is preprocessed: with the definitions, which pragmas may need. Of options that there is no
 /// use for, or that clang does not know, it tells when it compiles.
 const PREPROCESS: [&str; 3] = ["-E", "-dD", "-Qunused-arguments"];
-const PREPROCESS_LAST: [&str; 3] = ["-Wno-unknown-warning-option", "-x", "c++"];
+const PREPROCESS_LAST: [&str; 2] = ["-Wno-unknown-warning-option", "-x"];
 /// Options about what the preprocessor prints, and about what later stages write.
 const OF_OUTPUT: &str =
     " -C -CC -P -dD -dI -dM -dN -dU -MJ -mllvm -save-temps --save-temps -ftime-trace ";
@@ -59,17 +60,28 @@ const PROPER_ACTIONS: [&str; 6] = [
 ];
 const PROPER_WITH_VALUE: &str = " -mllvm -load -plugin -add-plugin ";
 
-/// An OKL input.
+/// An input that is rewritten.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Source {
     /// As the user names it.
     pub(crate) name: OsString,
+    /// What is rewritten.
+    pub(crate) kind: Kind,
     /// What the preprocessor is told, its input and output included.
     pub(crate) preprocess: Vec<OsString>,
     /// What it writes.
     pub(crate) preprocessed: PathBuf,
     /// What it becomes.
     pub(crate) file: PathBuf,
+}
+
+/// What is rewritten in an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// OKL.
+    Okl,
+    /// Loop chains in C or C++.
+    Chains(Dialect),
 }
 
 /// A command in the user's words.
@@ -100,7 +112,8 @@ struct Input<'a> {
     name: &'a OsStr,
     /// As the command names it.
     language: &'a str,
-    is_okl: bool,
+    /// What is rewritten in it, if anything is.
+    kind: Option<Kind>,
 }
 
 /// What becomes of an option.
@@ -112,31 +125,38 @@ enum Keep {
     No,
 }
 
-/// What is run in place of a command with OKL inputs, whose texts as C++ go below `folder`.
-pub(crate) fn steps(parts: &[Part], stage: Stage, folder: &Path) -> Steps {
+/// What is run in place of a command with inputs that are rewritten, whose texts go below `folder`: OKL, and those that
+/// `chains` names.
+pub(crate) fn steps(
+    parts: &[Part],
+    chains: &[(OsString, Dialect)],
+    stage: Stage,
+    folder: &Path,
+) -> Steps {
     let output = parts.iter().rev().find_map(output);
     let mut steps = Steps {
         output: output.map(OsStr::to_owned),
         kept_in: kept_in(parts, output),
         ..Steps::default()
     };
-    let inputs = inputs(parts);
+    let inputs = inputs(parts, chains);
     match stage {
         Stage::Itself | Stage::Preprocess => {
-            let okl = |_, input: Input| input.is_okl.then(|| ("c++", plain(input.name)));
+            let okl = |_, input: Input| input.is_okl().then(|| ("c++", plain(input.name)));
             let mut words: Vec<OsString> = READ_BEFORE.map(Into::into).into();
-            words.extend(compose(parts, |_| Keep::Yes, okl));
+            words.extend(compose(parts, &inputs, |_| Keep::Yes, okl));
             steps.commands.push(Step { stage, words });
         }
         Stage::Check => {
             steps.sources = sources(parts, &inputs, output, folder);
-            let okl = (0..inputs.len()).filter(|at| inputs[*at].is_okl);
-            for (source, place) in steps.sources.iter().zip(okl) {
+            let rewritten = (0..inputs.len()).filter(|at| inputs[*at].kind.is_some());
+            let okl = steps.sources.iter().zip(rewritten);
+            for (source, place) in okl.filter(|one| one.0.kind == Kind::Okl) {
                 // Where clang only checks it does not call the plugin. What it writes here goes nowhere.
                 let mut words: Vec<OsString> = ["-S", "-emit-llvm", "-o", "/dev/null"]
                     .map(Into::into)
                     .into();
-                words.extend(compose(parts, checked, |at, _| {
+                words.extend(compose(parts, &inputs, checked, |at, _| {
                     (at == place).then(|| source.text())
                 }));
                 steps.commands.push(Step {
@@ -147,56 +167,86 @@ pub(crate) fn steps(parts: &[Part], stage: Stage, folder: &Path) -> Steps {
         }
         Stage::Compile | Stage::Link => {
             steps.sources = sources(parts, &inputs, output, folder);
-            let mut texts = steps.sources.iter();
-            let texts: Vec<_> = inputs
-                .iter()
-                .map(|input| if input.is_okl { texts.next() } else { None })
-                .collect();
-            let words = compose(parts, compiled, |at, input| {
-                Some(match texts[at] {
-                    Some(source) => source.text(),
-                    None => input.itself(),
-                })
-            });
+            let words = compose(parts, &inputs, compiled, replaced(&inputs, &steps.sources));
             steps.commands.push(Step { stage, words });
         }
     }
-    if stage <= Stage::Check && inputs.iter().any(|input| !input.is_okl) {
-        let words = compose(
-            parts,
-            |_| Keep::Yes,
-            |_, input| (!input.is_okl).then(|| input.itself()),
-        );
+    if stage <= Stage::Check && inputs.iter().any(|input| !input.is_okl()) {
+        let keep = |part: &Part| match steps.sources.is_empty() {
+            true => Keep::Yes,
+            false => compiled(part),
+        };
+        let replaced = replaced(&inputs, &steps.sources);
+        let words = compose(parts, &inputs, keep, |at, input| match input.is_okl() {
+            true => None,
+            false => replaced(at, input),
+        });
         steps.commands.push(Step { stage, words });
     }
     steps
 }
 
+/// What the compiler gets for an input: its text, or itself.
+fn replaced<'a>(
+    inputs: &[Input<'a>],
+    sources: &[Source],
+) -> impl Fn(usize, Input<'a>) -> Option<(&'a str, OsString)> {
+    let mut texts = sources.iter().map(Source::text);
+    let texts: Vec<_> = inputs
+        .iter()
+        .map(|input| input.kind.and_then(|_| texts.next()))
+        .collect();
+    move |at, input| Some(texts[at].clone().unwrap_or_else(|| input.itself()))
+}
+
+impl Kind {
+    /// The language, and what its extension is once it is preprocessed.
+    fn language(self) -> (&'static str, &'static str) {
+        match self {
+            Kind::Chains(Dialect::C) => ("c", "i"),
+            Kind::Okl | Kind::Chains(Dialect::Cpp) => ("c++", "ii"),
+        }
+    }
+}
+
 impl Source {
     /// What the compiler gets: a language, and a file.
     fn text(&self) -> (&'static str, OsString) {
-        ("c++-cpp-output", self.file.clone().into_os_string())
+        let language = match self.kind {
+            Kind::Chains(Dialect::C) => "cpp-output",
+            Kind::Okl | Kind::Chains(Dialect::Cpp) => "c++-cpp-output",
+        };
+        (language, self.file.clone().into_os_string())
     }
 }
 
 impl<'a> Input<'a> {
+    fn is_okl(self) -> bool {
+        self.kind == Some(Kind::Okl)
+    }
+
     fn itself(self) -> (&'a str, OsString) {
         (self.language, plain(self.name))
     }
 }
 
 /// The inputs of a command, in their order.
-fn inputs<'a>(parts: &[Part<'a>]) -> Vec<Input<'a>> {
+fn inputs<'a>(parts: &[Part<'a>], chains: &[(OsString, Dialect)]) -> Vec<Input<'a>> {
     let mut language = "none";
     let mut inputs = Vec::new();
     for part in parts {
         match *part {
             Part::Language(named) => language = named,
-            Part::Input(name) => inputs.push(Input {
-                name,
-                language,
-                is_okl: is_okl(name, language),
-            }),
+            Part::Input(name) => {
+                let chains = chains.iter().find(|one| one.0 == name);
+                let chains = chains.map(|one| Kind::Chains(one.1));
+                let okl = is_okl(name, language).then_some(Kind::Okl);
+                inputs.push(Input {
+                    name,
+                    language,
+                    kind: okl.or(chains),
+                });
+            }
             Part::Option(..) => {}
         }
     }
@@ -207,11 +257,12 @@ fn inputs<'a>(parts: &[Part<'a>]) -> Vec<Input<'a>> {
 /// language.
 fn compose<'a>(
     parts: &[Part<'a>],
+    inputs: &[Input<'a>],
     keep: impl Fn(&Part<'a>) -> Keep,
     mut replace: impl FnMut(usize, Input<'a>) -> Option<(&'a str, OsString)>,
 ) -> Vec<OsString> {
     let mut words: Vec<OsString> = Vec::new();
-    let mut inputs = inputs(parts).into_iter().enumerate();
+    let mut inputs = inputs.iter().copied().enumerate();
     let mut in_force = "none";
     let mut quiet = false;
     for part in parts {
@@ -267,7 +318,7 @@ fn checked(part: &Part) -> Keep {
     }
 }
 
-/// The OKL inputs, and how each is preprocessed.
+/// The inputs that are rewritten, and how each is preprocessed.
 fn sources(parts: &[Part], inputs: &[Input], output: Option<&OsStr>, folder: &Path) -> Vec<Source> {
     // The value of an option of the compiler proper comes with an `-Xclang` of its own.
     let drops_value = Cell::new(false);
@@ -292,31 +343,41 @@ fn sources(parts: &[Part], inputs: &[Input], output: Option<&OsStr>, folder: &Pa
             || self::output(part).is_some();
         if is_dropped { Keep::No } else { Keep::Yes }
     };
-    let options = compose(parts, keep, |_, _| None);
+    let options = compose(parts, inputs, keep, |_, _| None);
     let written = Dependencies::of(parts);
-    let source = |(at, input): (usize, &Input)| {
-        let mut preprocess: Vec<OsString> = READ_BEFORE.map(Into::into).into();
+    let source = |(at, (kind, input)): (usize, (Kind, &Input))| {
+        let (language, extension) = kind.language();
+        let mut preprocess: Vec<OsString> = Vec::new();
+        if kind == Kind::Okl {
+            preprocess.extend(READ_BEFORE.map(OsString::from));
+        }
         preprocess.extend(PREPROCESS.map(OsString::from));
         preprocess.extend_from_slice(&options);
         preprocess.extend(written.words(input.name, output));
         preprocess.extend(PREPROCESS_LAST.map(OsString::from));
+        preprocess.push(language.into());
         let mut file = Path::new(input.name)
             .file_stem()
             .unwrap_or(input.name)
             .to_owned();
-        file.push(".ii");
+        file.push(".");
+        file.push(extension);
         let file = folder.join(at.to_string()).join(file);
-        let preprocessed = file.with_extension("i");
+        let preprocessed = match kind {
+            Kind::Okl => file.with_extension("i"),
+            Kind::Chains(_) => file.with_extension(format!("E.{extension}")),
+        };
         preprocess.extend([plain(input.name), "-o".into(), preprocessed.clone().into()]);
         Source {
             name: input.name.to_owned(),
+            kind,
             preprocess,
             preprocessed,
             file,
         }
     };
-    let okl = inputs.iter().filter(|input| input.is_okl);
-    okl.enumerate().map(source).collect()
+    let rewritten = inputs.iter().filter_map(|input| Some((input.kind?, input)));
+    rewritten.enumerate().map(source).collect()
 }
 
 /// What a command says of the file of dependencies.
@@ -442,7 +503,7 @@ mod tests {
     fn read(command: &str) -> Steps {
         let words: Vec<OsString> = command.split_whitespace().map(Into::into).collect();
         let stage = Arguments::read(words.clone()).unwrap().stage;
-        steps(&arguments::parts(&words), stage, Path::new("T"))
+        steps(&arguments::parts(&words), &[], stage, Path::new("T"))
     }
 
     fn joined(words: &[OsString]) -> String {

@@ -12,7 +12,7 @@ use super::edits::marker;
 use super::tokens::Tokens;
 
 /// A token of the user's file, and its column.
-type Word = (String, usize);
+pub(crate) type Word = (String, usize);
 
 /// Longer pairs of lines are only compared for being equal.
 const MOST_COMPARED: usize = 1 << 18;
@@ -106,7 +106,7 @@ fn lines(text: &str) -> HashMap<usize, Vec<Word>> {
 }
 
 /// For each word its place in the source's line, in the same order: a longest common subsequence.
-fn matches(words: &[&str], source: &[Word]) -> Vec<Option<usize>> {
+pub(crate) fn matches(words: &[&str], source: &[Word]) -> Vec<Option<usize>> {
     let is_same = |at: usize, known: usize| words[at] == source[known].0;
     if words.len() == source.len() && (0..words.len()).all(|at| is_same(at, at)) {
         return (0..words.len()).map(Some).collect();

@@ -9,16 +9,16 @@
 //! wrong: attributes and their arguments, and what they stand at. How loops are nested is for the pass.
 
 mod attributes;
-mod columns;
+pub(crate) mod columns;
 mod declarations;
 mod definitions;
 mod diagnostics;
-mod edits;
+pub(crate) mod edits;
 mod normalise;
 pub(crate) mod occa;
 mod scopes;
 mod statements;
-mod tokens;
+pub(crate) mod tokens;
 mod uses;
 
 #[cfg(test)]

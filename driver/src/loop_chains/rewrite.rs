@@ -1,0 +1,565 @@
+//! Pragmas as calls of markers.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::iter::repeat_n;
+
+use okl_chains::pragma::{
+    ChainPragma, LoopPragma, Position, Pragma as Says, Said, Sharing, What as Do, Written, parse,
+    write_marker,
+};
+
+use super::openmp::{self, Directive};
+use super::pragmas::Pragma;
+use super::{Dialect, Facts, WORD};
+use crate::okl::edits::{self, Edit};
+use crate::okl::tokens::{Tokens, unescape};
+use crate::okl::{Diagnostic, Mode};
+
+/// How deep statements may be in each other.
+const DEEPEST: usize = 1000;
+
+/// A chain.
+struct Chain {
+    /// The number of its pragma.
+    pragma: usize,
+    said: ChainPragma,
+    values: Vec<Written>,
+    /// The brackets of its statement.
+    open: usize,
+    close: usize,
+    /// The loops in it, by the numbers of their pragmas.
+    loops: Vec<(usize, LoopPragma)>,
+}
+
+/// The text with calls of markers, or what is wrong.
+pub(crate) fn run(
+    tokens: &Tokens,
+    pragmas: &[Pragma],
+    facts: Facts,
+) -> Result<String, Vec<Diagnostic>> {
+    let mut rewriting = Rewriting {
+        tokens,
+        pragmas,
+        facts,
+        edits: Vec::new(),
+        errors: Vec::new(),
+        wrong: Vec::new(),
+        chains: Vec::new(),
+        copies: 0,
+    };
+    let ours = (0..pragmas.len()).filter(|number| pragmas[*number].name == WORD);
+    for number in ours.clone() {
+        let pragma = &pragmas[number];
+        match parse(&pragma.tokens, pragma.at) {
+            Ok(Said {
+                pragma: Says::Chain(said),
+                values,
+            }) => rewriting.chain(number, said, values),
+            Ok(Said {
+                pragma: Says::Loop(said),
+                values,
+            }) => rewriting.one_loop(number, said, &values),
+            Err(error) => {
+                if pragma
+                    .tokens
+                    .first()
+                    .is_some_and(|one| one.text == "loopchain")
+                {
+                    rewriting.set_aside(number);
+                }
+                rewriting.error(number, error.at, error.message);
+            }
+        }
+        rewriting.remove(number);
+    }
+    for chain in std::mem::take(&mut rewriting.chains) {
+        rewriting.check(&chain);
+        rewriting.mark_chain(&chain);
+    }
+    if rewriting.errors.is_empty() {
+        return Ok(edits::apply(tokens, rewriting.edits, Mode::Preprocessed));
+    }
+    rewriting.errors.sort_by_key(|(number, _)| *number);
+    Err(rewriting
+        .errors
+        .into_iter()
+        .map(|(_, error)| error)
+        .collect())
+}
+
+struct Rewriting<'a> {
+    tokens: &'a Tokens<'a>,
+    pragmas: &'a [Pragma],
+    facts: Facts,
+    edits: Vec<Edit>,
+    /// What is wrong, and with which pragma.
+    errors: Vec<(usize, Diagnostic)>,
+    /// The brackets of chains whose pragmas are wrong.
+    wrong: Vec<(usize, usize)>,
+    chains: Vec<Chain>,
+    /// Copies of variables that have got names.
+    copies: usize,
+}
+
+impl Rewriting<'_> {
+    fn file(&self, number: usize) -> String {
+        unescape(self.tokens.position(self.pragmas[number].start).quoted)
+    }
+
+    fn error(&mut self, number: usize, at: Position, message: String) {
+        let error = Diagnostic {
+            file: self.file(number),
+            line: at.line as usize,
+            column: at.column as usize,
+            message,
+        };
+        self.errors.push((number, error));
+    }
+
+    /// Of the loops of a chain that is wrong it is not said that they are in none.
+    fn set_aside(&mut self, number: usize) {
+        let open = self.pragmas[number].next;
+        let close = self.tokens.partner(open);
+        let close = close.filter(|_| self.tokens.word(open) == "{");
+        self.wrong.extend(close.map(|close| (open, close)));
+    }
+
+    /// What stands behind a pragma, for messages.
+    fn behind(&self, number: usize) -> String {
+        match self.tokens.word(self.pragmas[number].next) {
+            "" => "the file ends".to_string(),
+            word => format!("'{word}' follows"),
+        }
+    }
+
+    /// Blanks in place of a pragma.
+    fn remove(&mut self, number: usize) {
+        let Pragma { start, end, .. } = self.pragmas[number];
+        self.edits.push(Edit {
+            start,
+            end,
+            text: String::new(),
+            at: None,
+            is_line: false,
+        });
+    }
+
+    fn insert(&mut self, byte: usize, text: String) {
+        self.edits.push(Edit {
+            start: byte,
+            end: byte,
+            text,
+            at: None,
+            is_line: true,
+        });
+    }
+
+    /// The pragmas between two tokens, of which one is behind them.
+    fn group(&self, next: usize) -> impl Iterator<Item = usize> {
+        let all = self.pragmas;
+        let first = all.partition_point(|pragma| pragma.next < next);
+        let last = all.partition_point(|pragma| pragma.next <= next);
+        first..last
+    }
+
+    fn chain(&mut self, number: usize, said: ChainPragma, values: Vec<Written>) {
+        let pragma = &self.pragmas[number];
+        let open = pragma.next;
+        let close = self.tokens.partner(open);
+        let (Some(close), "{") = (close, self.tokens.word(open)) else {
+            let message = format!(
+                "'{{' is missing behind '#pragma omplc loopchain', and '}}' behind the loops of the chain; {}",
+                self.behind(number)
+            );
+            return self.error(number, pragma.at, message);
+        };
+        if let Some(outer) = self.chains.iter().find(|chain| open < chain.close) {
+            let message = format!(
+                "a loop chain cannot stand in another one, which begins in line {}",
+                self.pragmas[outer.pragma].at.line
+            );
+            return self.error(number, pragma.at, message);
+        }
+        if self.group(open).any(|other| {
+            other > number && self.pragmas[other].name == "omp" && self.facts.has_openmp
+        }) {
+            self.set_aside(number);
+            let message =
+                "a directive of OpenMP cannot stand between '#pragma omplc loopchain' and its '{'";
+            return self.error(number, pragma.at, message.to_string());
+        }
+        self.chains.push(Chain {
+            pragma: number,
+            said,
+            values,
+            open,
+            close,
+            loops: Vec::new(),
+        });
+    }
+
+    fn one_loop(&mut self, number: usize, mut said: LoopPragma, values: &[Written]) {
+        let pragma = &self.pragmas[number];
+        let begins = pragma.next;
+        if self.tokens.word(begins) != "for" {
+            let message = format!(
+                "'#pragma omplc for' is not in front of a 'for' loop: {}",
+                self.behind(number)
+            );
+            return self.error(number, pragma.at, message);
+        }
+        if self
+            .wrong
+            .iter()
+            .any(|(open, close)| (open..close).contains(&&begins))
+        {
+            return;
+        }
+        if self
+            .wrong
+            .iter()
+            .any(|(open, close)| (*open..*close).contains(&begins))
+        {
+            return;
+        }
+        let around = self.chains.iter().rposition(|chain| chain.open < begins);
+        let around = around.filter(|at| begins < self.chains[*at].close);
+        let Some(around) = around else {
+            let message = "'#pragma omplc for' is in no loop chain: '#pragma omplc loopchain schedule(...)' stands in front \
+                           of the block that its loops are in";
+            return self.error(number, pragma.at, message.to_string());
+        };
+        let limit = self.chains[around].close;
+        let Some(end) = self.statement(begins, limit, 0) else {
+            let message = "the loop behind '#pragma omplc for' has no end";
+            return self.error(number, pragma.at, message.to_string());
+        };
+        let mut inside = self
+            .pragmas
+            .iter()
+            .filter(|other| other.name == WORD && other.start > pragma.start && other.next < end);
+        if let Some(inner) = inside.next() {
+            let message = if inner.next == begins {
+                "the loop has a '#pragma omplc for' already"
+            } else {
+                "'#pragma omplc' cannot stand in a loop of a chain"
+            };
+            let number = self.pragmas.iter().position(|one| one.start == inner.start);
+            let at = inner.at;
+            return self.error(number.unwrap_or_default(), at, message.to_string());
+        }
+
+        // The block begins in front of whatever is about this loop.
+        let group: Vec<_> = self.group(begins).collect();
+        let before = group.iter().rev().skip_while(|other| **other >= number);
+        let before = before.take_while(|other| openmp::is_of_loop(&self.pragmas[**other]));
+        let first = before.last().copied().unwrap_or(number);
+        let mut around_it = String::new();
+        for other in group {
+            if self.pragmas[other].name != "omp" || !self.facts.has_openmp {
+                continue;
+            }
+            match openmp::read(&self.pragmas[other]) {
+                Err((at, message)) => self.error(other, at, message),
+                Ok(None) => {}
+                Ok(Some(directive)) => {
+                    self.remove(other);
+                    around_it += &self.own_variables(&directive, begins, end);
+                    said.openmp = Some(directive.says);
+                }
+            }
+        }
+        let text = write_marker(&self.file(number), &Says::Loop(said.clone()));
+        let mut marker = self.marker(number, "__okl_omplc_for", &text, values);
+        if !around_it.is_empty() {
+            let _ = write!(
+                marker,
+                "\n{}{around_it}",
+                self.place(number, pragma.at.line)
+            );
+        }
+        self.insert(self.pragmas[first].start, marker);
+        self.end_marker(end - 1, "__okl_omplc_next", " }");
+        self.chains[around].loops.push((number, said));
+    }
+
+    /// The markers at the brackets of a chain.
+    fn mark_chain(&mut self, chain: &Chain) {
+        let text = write_marker(&self.file(chain.pragma), &Says::Chain(chain.said.clone()));
+        let marker = self.marker(chain.pragma, "__okl_omplc_chain", &text, &chain.values);
+        let inside = self.tokens.all[chain.open].end;
+        // The user's own bracket begins the block.
+        self.insert(inside, marker.replacen("{ ", "", 1));
+        self.end_marker(chain.close, "__okl_omplc_end", "");
+    }
+
+    /// A line marker for a line of the file that a pragma is in.
+    fn place(&self, number: usize, line: u32) -> String {
+        let quoted = self.tokens.position(self.pragmas[number].start).quoted;
+        format!("# {line} \"{quoted}\" 3\n")
+    }
+
+    /// A block begins, and in it a marker with the values of a pragma, each at its place.
+    fn marker(&self, number: usize, name: &str, text: &str, values: &[Written]) -> String {
+        let at = self.pragmas[number].at;
+        let blanks = |at: Position| repeat_n(' ', at.column.saturating_sub(1) as usize);
+        let mut out = self.place(number, at.line);
+        let _ = writeln!(
+            out,
+            "{{ extern void {name}(const char *, ...) __asm__(\"{name}\") __attribute__((nothrow));"
+        );
+        out += &self.place(number, at.line);
+        out.extend(blanks(at));
+        let _ = write!(out, "{name}({}", quoted(text));
+        for value in values {
+            let _ = write!(out, ", (long)(\n{}", self.place(number, value.at.line));
+            out.extend(blanks(value.at));
+            let _ = write!(out, "{})", value.text);
+        }
+        out += ");";
+        out
+    }
+
+    /// A marker without a text, in front of the last bracket of a chain or behind the last token of a loop.
+    fn end_marker(&mut self, token: usize, name: &str, behind: &str) {
+        let bytes = self.tokens.all[token];
+        let is_behind = !behind.is_empty();
+        let byte = if is_behind { bytes.end } else { bytes.start };
+        let place = self.tokens.position(bytes.start);
+        let text = format!(
+            "# {} \"{}\" 3\n{{ extern void {name}(void) __asm__(\"{name}\") __attribute__((nothrow)); {name}(); }}{behind}",
+            place.line, place.quoted
+        );
+        self.insert(byte, text);
+    }
+
+    /// Variables of a loop's own, by what its directive says, between the marker and the loop.
+    fn own_variables(&mut self, directive: &Directive, begins: usize, end: usize) -> String {
+        let mut own = Vec::new();
+        let mut copied = Vec::new();
+        let mut is_kept = Vec::new();
+        for clause in &directive.says.clauses {
+            let names = clause.variables.iter().map(|name| name.text.clone());
+            match clause.sharing {
+                Sharing::Private => own.extend(names),
+                Sharing::FirstPrivate => copied.extend(names),
+                // What they are behind the loop is what it leaves in them.
+                Sharing::LastPrivate | Sharing::Reduction(_) => is_kept.extend(names),
+            }
+        }
+        if !directive.says.is_simd {
+            own.extend(self.iterators(begins, directive.collapse));
+        }
+        own.retain(|name| !is_kept.contains(name));
+        own.sort();
+        own.dedup();
+        // What the loop only reads needs no copy.
+        copied.retain(|name| !is_kept.contains(name) && self.may_change(name, begins, end));
+        let mut out = String::new();
+        for name in copied {
+            self.copies += 1;
+            let copy = format!("__okl_copy_{}", self.copies);
+            let _ = match self.facts.dialect {
+                Dialect::C => write!(
+                    out,
+                    "__typeof__({name}) {copy}; __builtin_memcpy((void *)&{copy}, (const void *)&{name}, sizeof {copy}); \
+                     __typeof__({name}) {name}; __builtin_memcpy((void *)&{name}, (const void *)&{copy}, sizeof {copy}); "
+                ),
+                Dialect::Cpp => write!(
+                    out,
+                    "static_assert(!__is_array(__remove_reference_t(decltype({name}))), \
+                     \"an array that is firstprivate cannot be kept in a loop chain\"); \
+                     __remove_reference_t(decltype({name})) {copy}({name}); \
+                     __remove_reference_t(decltype({name})) {name}({copy}); "
+                ),
+            };
+        }
+        for name in own {
+            let _ = match self.facts.dialect {
+                Dialect::C => write!(out, "__typeof__({name}) {name}; "),
+                Dialect::Cpp => write!(out, "__remove_reference_t(decltype({name})) {name}; "),
+            };
+        }
+        out
+    }
+
+    /// The variables of so many loops one in the other that are declared outside.
+    fn iterators(&self, mut at: usize, count: usize) -> Vec<String> {
+        let mut names = Vec::new();
+        for _ in 0..count {
+            let open = at + 1;
+            let (Some(close), "for") = (self.tokens.partner(open), self.tokens.word(at)) else {
+                break;
+            };
+            if self.tokens.is_name(open + 1) && self.tokens.word(open + 2) == "=" {
+                names.push(self.tokens.word(open + 1).to_string());
+            }
+            at = close + 1;
+            while self.tokens.word(at) == "{" {
+                at += 1;
+            }
+        }
+        names
+    }
+
+    /// Whether tokens look as if a variable could get another value.
+    fn may_change(&self, name: &str, begins: usize, end: usize) -> bool {
+        const CHANGE: [&str; 12] = [
+            "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", "++", "--",
+        ];
+        let word = |at: usize| self.tokens.word(at);
+        (begins..end).filter(|at| word(*at) == name).any(|at| {
+            let before = word(at - 1);
+            if matches!(before, "." | "->" | "::") {
+                return false;
+            }
+            let mut next = at + 1;
+            loop {
+                match word(next) {
+                    "[" => match self.tokens.partner(next) {
+                        Some(close) => next = close + 1,
+                        None => return true,
+                    },
+                    "." => next += 2,
+                    _ => break,
+                }
+            }
+            let is_shifted = word(next) == ">" && word(next + 1) == ">=";
+            // An argument in C++ may be taken by reference.
+            let is_called = before == "," || before == "(" && self.tokens.is_name(at - 2);
+            let is_argument =
+                self.facts.dialect == Dialect::Cpp && is_called && matches!(word(next), ")" | ",");
+            matches!(before, "++" | "--" | "&")
+                || CHANGE.contains(&word(next))
+                || is_shifted
+                || is_argument
+        })
+    }
+
+    /// The token behind a statement.
+    fn statement(&self, at: usize, limit: usize, depth: usize) -> Option<usize> {
+        if at >= limit || depth > DEEPEST {
+            return None;
+        }
+        let word = |at: usize| if at < limit { self.tokens.word(at) } else { "" };
+        let behind = |open: usize| {
+            let close = self.tokens.partner(open).filter(|close| *close < limit);
+            close.map(|close| close + 1)
+        };
+        let next = |at: usize| self.statement(at, limit, depth + 1);
+        match word(at) {
+            "{" => behind(at),
+            "for" | "while" | "switch" if word(at + 1) == "(" => next(behind(at + 1)?),
+            "if" => {
+                let mut open = at + 1;
+                while matches!(word(open), "constexpr" | "consteval" | "!") {
+                    open += 1;
+                }
+                let then = if word(open) == "(" {
+                    behind(open)?
+                } else {
+                    open
+                };
+                let end = next(then)?;
+                if word(end) == "else" {
+                    next(end + 1)
+                } else {
+                    Some(end)
+                }
+            }
+            "do" => {
+                let end = next(at + 1)?;
+                let end = behind(end + 1).filter(|_| word(end) == "while")?;
+                (word(end) == ";").then_some(end + 1)
+            }
+            "try" => {
+                let mut end = behind(at + 1)?;
+                while word(end) == "catch" {
+                    end = behind(behind(end + 1)?)?;
+                }
+                Some(end)
+            }
+            "case" => next(self.tokens.find(at, limit, &[":"]) + 1),
+            "default" => next(at + 2),
+            "[" if word(at + 1) == "[" => next(behind(at)?),
+            _ if self.tokens.is_name(at) && word(at + 1) == ":" => next(at + 2),
+            _ => {
+                let end = self.tokens.find(at, limit, &[";"]);
+                (end < limit).then_some(end + 1)
+            }
+        }
+    }
+
+    /// What can only be said of all loops of a chain.
+    fn check(&mut self, chain: &Chain) {
+        let in_it = |pragma: &&Pragma| (chain.open + 1..=chain.close).contains(&pragma.next);
+        let written = self.pragmas.iter().filter(in_it);
+        let is_loop = |pragma: &&Pragma| {
+            pragma.name == WORD && pragma.tokens.first().is_some_and(|one| one.text == "for")
+        };
+        let written = written.filter(is_loop).count();
+        if written == 0 {
+            let message = "the loop chain has no loops: '#pragma omplc for domain(...)' stands in front of each of them";
+            self.error(chain.pragma, chain.said.at, message.to_string());
+            return;
+        }
+        let fuse = chain
+            .said
+            .schedule
+            .iter()
+            .find_map(|item| match &item.what {
+                Do::Fuse(Some(shifts)) => Some(Some((item.at, shifts.len()))),
+                Do::Fuse(None) => Some(None),
+                _ => None,
+            });
+        if let Some((at, shifts)) = fuse.flatten()
+            && shifts != written
+        {
+            let plural = |count: usize| if count == 1 { "" } else { "s" };
+            let message = format!(
+                "'fuse' has {shifts} shift{}, and the chain has {written} loop{}: each loop has one shift",
+                plural(shifts),
+                plural(written)
+            );
+            self.error(chain.pragma, at, message);
+        }
+        let mut ranks: HashMap<&str, (usize, u32)> = HashMap::new();
+        let mut is_derived = false;
+        for (number, one) in &chain.loops {
+            is_derived |= one.accesses.is_empty();
+            for access in &one.accesses {
+                let rank = access.places.first().map_or(0, Vec::len);
+                let space = &access.space;
+                let known = ranks.entry(&space.text).or_insert((rank, space.at.line));
+                if known.0 != rank {
+                    let message = format!(
+                        "elements of '{}' have {rank} indices here and {} in line {}",
+                        space.text, known.0, known.1
+                    );
+                    self.error(*number, space.at, message);
+                }
+            }
+        }
+        for name in &chain.said.locals {
+            if !is_derived && !ranks.contains_key(name.text.as_str()) {
+                let message = format!("no loop of the chain accesses '{}'", name.text);
+                self.error(chain.pragma, name.at, message);
+            }
+        }
+    }
+}
+
+/// A text as a literal of C.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for one in text.chars() {
+        match one {
+            // `?`, as three of them may be one character of another kind.
+            '\\' | '"' | '?' => out.extend(['\\', one]),
+            one => out.push(one),
+        }
+    }
+    out.push('"');
+    out
+}

@@ -1,0 +1,104 @@
+// What a loop's own directive of OpenMP says of variables stays so where a schedule takes the directive's place: variables
+// outside keep their values, or get those of the last iteration. Others of OpenMP's directives stay.
+//
+// RUN: split-file %s %t.d && cd %t.d && bash -eu run %okl-cc %okl-c++
+// RUN: cd %t.d && clang-22 -E -dD -fopenmp loops.c | %okl-cc --okl-normalize - | FileCheck --check-prefix=TEXT %s
+// TEXT:      "\"loops.c\" @7:9 for domain(@7:26 0:9) @6:9 omp parallel for private(@6:34 k,@6:36 v) firstprivate(@6:52 t,@6:55 u) lastprivate(@6:70 w)");
+// TEXT:      {{^}}__typeof__(t) __okl_copy_1; __builtin_memcpy((void *)&__okl_copy_1, (const void *)&t, sizeof __okl_copy_1); __typeof__(t) t; __builtin_memcpy((void *)&t, (const void *)&__okl_copy_1, sizeof __okl_copy_1); __typeof__(i) i; __typeof__(k) k; __typeof__(v) v; {{$}}
+// TEXT:      "\"loops.c\" @12:9 for domain(@12:26 0:9, @12:30 0:$0) @13:9 omp parallel for simd reduction(+:@13:70 s,@13:73 a[0:n],@13:81 v[:2])", (long)(
+// TEXT-NOT:  typeof
+// TEXT:      "\"loops.c\" @16:9 for domain(@16:26 0:9, @16:30 0:$0) @17:9 omp parallel for", (long)(
+// TEXT:      {{^}}__typeof__(i) i; __typeof__(j) j; {{$}}
+// TEXT:      "\"loops.c\" @23:9 for domain(@23:26 0:9) @22:9 omp simd");
+// TEXT-NOT:  typeof
+// TEXT:      # 26 "loops.c"
+// TEXT:      "\"loops.c\" @28:9 for domain(@28:26 0:9)");
+// TEXT:      {{^}}#pragma omp for nowait{{$}}
+// TEXT:      {{^}}#pragma clang loop vectorize(disable){{$}}
+
+//--- run
+echo 'extern "C" { void __okl_omplc_chain() {} void __okl_omplc_for() {} void __okl_omplc_next() {} void __okl_omplc_end() {} }' >markers.cpp
+clang++-22 -c markers.cpp
+export OMP_NUM_THREADS=1
+clang-22 -c main.c
+for loops in loops.c loops.cpp; do
+  case $loops in
+  *.c) clang-22 -fopenmp -w main.o $loops -o clang.out -lstdc++ && "$1" --okl-target=cpu -fopenmp -Wall -Wno-unused -Werror -c $loops -o okl.o ;;
+  *) clang++-22 -fopenmp -w main.o $loops -o clang.out && "$2" --okl-target=cpu -fopenmp -Wall -Werror -c $loops -o okl.o ;;
+  esac
+  clang++-22 -fopenmp main.o okl.o markers.o -o okl.out
+  ./clang.out >clang.txt
+  ./okl.out >okl.txt
+  diff clang.txt okl.txt
+done
+
+//--- main.c
+void f(int n, double *a);
+int main(void) {
+  double a[10] = {0};
+  f(3, a);
+  return 0;
+}
+
+//--- loops.c
+int printf(const char *, ...);
+void f(int n, double *a) {
+  int i = 90, j = 91, k = 92; double s = 1, v[2] = {1, 2}, t = 3, u = 4, w = 5;
+#pragma omplc loopchain schedule(fuse(), parallel)
+{
+#pragma omp parallel for private(k,v) firstprivate(t, u) lastprivate(w) schedule(dynamic, 2) if(n > 3) num_threads(n)
+#pragma omplc for domain(0:9)
+  for (i = 0; i < 10; i++) {
+    k = i; v[0] = k; t += 1; w = u + t; a[i] += v[0] + w; }
+
+  printf("%d %d %d %g %g %g %g\n", i, j, k, v[0], t, u, w);
+#pragma omplc for domain(0:9,0:n - 1)
+#pragma omp parallel for simd default(shared) reduction(default, + : s, a[0:n], v[:2]) collapse(2) aligned(a : 8)
+  for (i = 0; i < 10; i++) for (j = 0; j < n; j++) { s += i; v[0] += 1; a[0] += 1; }
+
+#pragma omplc for domain(0:9,0:n - 1)
+#pragma omp parallel for shared(a) collapse(2)
+  for (i = 0; i < 10; i++) {
+    for (j = 0; j < n; j++) a[i] += j;
+  }
+
+#pragma omp simd
+#pragma omplc for domain(0:9)
+  for (i = 0; i < 10; i++) a[i] += 1;
+
+#pragma omp for nowait
+#pragma clang loop vectorize(disable)
+#pragma omplc for domain(0:9)
+  for (int l = 0; l < 10; l++) a[l] += 1;
+}
+  printf("%d %d %d %g %g %g %g\n", i, j, k, v[0], t, u, w);
+  for (i = 0; i < 10; i++) printf("%g ", a[i]);
+}
+
+//--- loops.cpp
+#include <cstdio>
+#include <vector>
+namespace n {
+template <class T> void g(int n, T *a, int &i) {
+  std::vector<T> v(3, T(1));
+  int k = 5;
+  auto l = [&] {
+#pragma omplc loopchain schedule(fuse(), parallel)
+    {
+#pragma omplc for domain(0 : 9)
+#pragma omp parallel for private(k, v) firstprivate(n)
+      for (i = 0; i < 10; i++) {
+        k = i;
+        v.push_back(n);
+        a[i] = v.size() > 0 ? k : 0;
+      }
+    }
+  };
+  l();
+  std::printf("%d %d %zu %g\n", i, k, v.size(), double(a[3]));
+}
+} // namespace n
+extern "C" void f(int n, double *a) {
+  int i = 7;
+  n::g(n, a, i);
+}
