@@ -99,6 +99,23 @@ LLVMValueRef okl_offset_in_object(LLVMModuleRef M, LLVMValueRef Address, int64_t
   return wrap(Base);
 }
 
+bool okl_address_parts(LLVMModuleRef M, LLVMValueRef Address, int64_t *Bytes,
+                       void (*Sink)(void *, LLVMValueRef, int64_t), void *To) {
+  auto *Step = dyn_cast<GEPOperator>(unwrap(Address));
+  if (!Step || Step->getType()->isVectorTy())
+    return false;
+  SmallMapVector<Value *, APInt, 4> Variable;
+  APInt Constant(64, 0);
+  const DataLayout &Layout = unwrap(M)->getDataLayout();
+  if (Layout.getIndexTypeSizeInBits(Step->getType()) != 64 ||
+      !Step->collectOffset(Layout, 64, Variable, Constant))
+    return false;
+  *Bytes = Constant.getSExtValue();
+  for (auto &[Index, Times] : Variable)
+    Sink(To, wrap(Index), Times.getSExtValue());
+  return true;
+}
+
 int okl_memory_reach(LLVMValueRef Call) {
   auto *CB = unwrap<CallBase>(Call);
   if (CB->hasOperandBundles() || !CB->doesNotThrow())

@@ -36,6 +36,11 @@ bool okl_must_not_be_poison(LLVMValueRef Instruction);
 // The address within the same object, in LLVM's strict sense, that an address is a constant number of bytes behind.
 LLVMValueRef okl_offset_in_object(LLVMModuleRef M, LLVMValueRef Address, int64_t *Bytes);
 
+// What is added to the first operand of a computation of an address: a number, and values times numbers, handed over one by
+// one. False where that is not known.
+bool okl_address_parts(LLVMModuleRef M, LLVMValueRef Address, int64_t *Bytes,
+                       void (*Sink)(void *, LLVMValueRef, int64_t), void *To);
+
 // Whether calls of the function access no memory (0), that behind their arguments only (1) or more.
 int okl_memory_reach(LLVMValueRef Call);
 // Whether a call only reads memory, errno left aside.

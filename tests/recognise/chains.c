@@ -145,7 +145,7 @@ void stay(long n, double *A, double *B, int m) {
   }
   NEXT;
   END;
-  // CHECK: declined at {{.*}}chains.c:[[# @LINE + 6]]: the loop chain stays as it is: this may read what a loop of it has left in its iterator; declare that in the `for`
+  // CHECK: declined at {{.*}}chains.c:[[# @LINE + 7]]: the loop chain stays as it is: this may read what a loop of it has left in its iterator; declare that in the `for`
   CHAIN();
   FOR1(0L, n - 1);
   for (i = 0; i < n; i++)

@@ -1,18 +1,1133 @@
-//! Loop chains.
+//! What is known of loop chains: what their pragmas declare, compared with what the code does.
+//!
+//! Guarantee: what an iteration accesses that another one writes is in the model, unless it is said to be trusted: that is
+//! what the programmer has declared and the code does not contradict. Where more may be accessed than can be said, there is no
+//! model.
+//!
+//! It is asked of the code as the compiler made it. What iterations do is found in a copy ([`single`]), in which each nest
+//! runs one, as sums of products of its numbers and of what is the same for all ([`numbers`]); a name stands for the object
+//! that its declared accesses fit to ([`spaces`]).
 
-use crate::llvm::{self, Run};
+mod accesses;
+mod numbers;
+mod single;
+mod spaces;
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+use okl_chains::model::{self, Affine, Bounds, Mode};
+use okl_chains::pragma::{Index, Name, Number as Said, Position};
+
+use crate::diagnostic::{Declined, Site};
+use crate::ir::Chain;
+use crate::llvm::{self, Call, Module, Opcode, OwnModule, Run, Silence, Value};
+use crate::numbers::Polynomial;
 use crate::recognise::loop_chain;
 
-/// Prints the chains of a module.
-pub fn print(run: &Run<'_>) -> bool {
-    let found = loop_chain::recognise(run.module);
-    for one in &found.chains {
-        llvm::print(&one.to_string());
+use accesses::Found;
+use numbers::{Base, Counts, Number, Place, Reader, loads_of, loads_of_base, varies};
+use single::{Single, between, run_once};
+use spaces::{Declared, Named, declared, is_so, mode, named};
+
+/// What is known of a chain.
+pub struct Modelled<'m> {
+    /// What its order is found from.
+    pub model: model::Chain,
+    /// Its parameters: numbers of 64 bits, with signs, that pragmas name, in front of the chain or computed in it between its
+    /// nests, from what none of them writes.
+    pub parameters: Vec<Value<'m>>,
+    /// Which of them the values are that its schedule names.
+    pub values: Vec<usize>,
+    /// Pairs of spaces of which it is not known that they have no memory in common, and of which one is written.
+    pub must_not_overlap: Vec<(usize, usize)>,
+    /// What is not proved, and has to be trusted.
+    pub trusted: Vec<Declined<'m>>,
+    /// What may be meant otherwise.
+    pub doubts: Vec<Declined<'m>>,
+    /// What has been found, in words.
+    pub findings: Vec<String>,
+}
+
+/// What comes of looking at a chain.
+#[derive(Default)]
+pub struct Outcome<'m> {
+    /// What is known, where all is.
+    pub modelled: Option<Modelled<'m>>,
+    /// What is declared and wrong.
+    pub mistakes: Vec<Declined<'m>>,
+    /// Why it stays as it is written.
+    pub declined: Vec<Declined<'m>>,
+}
+
+/// What is known of the chains of a module, in their order.
+pub fn model<'m>(module: &'m Module, chains: &[Chain<'m>]) -> Vec<Outcome<'m>> {
+    if chains.is_empty() {
+        return Vec::new();
     }
-    for (what, list) in [("wrong", &found.mistakes), ("declined", &found.declined)] {
-        for one in list {
-            llvm::print(&format!("{what} at {}: {}\n", one.site, one.reason));
+    let copy = OwnModule::copy_of(module);
+    let found = loop_chain::recognise(&copy).chains;
+    assert!(found.len() == chains.len(), "a copy has the same chains");
+    let _nobody_is_told = Silence::begin(&copy);
+    let all = run_once(&copy, &found);
+    let pairs = chains.iter().zip(&all);
+    pairs
+        .map(|(chain, single)| match single {
+            Some(single) => Looked::at(&copy, chain, single).outcome(),
+            None => Outcome {
+                declined: vec![Declined {
+                    site: Site::Instruction(chain.site.instruction()),
+                    reason: "the loop chain stays as it is: what its loops do is not understood"
+                        .to_string(),
+                }],
+                ..Outcome::default()
+            },
+        })
+        .collect()
+}
+
+/// A chain that is looked at.
+struct Looked<'a, 'c, 'm> {
+    copy: &'c Module,
+    chain: &'a Chain<'m>,
+    single: &'a Single<'c>,
+    inside: HashSet<llvm::Instruction<'c>>,
+    mistakes: Vec<Declined<'m>>,
+    declined: Vec<Declined<'m>>,
+    trusted: Vec<Declined<'m>>,
+    findings: Vec<String>,
+    /// Variables that iterations read, and none writes.
+    variables: Vec<Place<'c>>,
+}
+
+/// The first and the last number of each loop of a nest.
+type Domain<'c> = Vec<(Number<'c>, Number<'c>)>;
+
+impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
+    fn at(copy: &'c Module, chain: &'a Chain<'m>, single: &'a Single<'c>) -> Self {
+        let last = single.nests.last().expect("a chain has a nest").leave;
+        Self {
+            copy,
+            chain,
+            single,
+            inside: between(single.begin, last).into_iter().collect(),
+            mistakes: Vec::new(),
+            declined: Vec::new(),
+            trusted: Vec::new(),
+            findings: Vec::new(),
+            variables: Vec::new(),
         }
     }
+
+    fn outcome(mut self) -> Outcome<'m> {
+        let modelled = self.modelled();
+        let is_right = self.mistakes.is_empty() && self.declined.is_empty();
+        Outcome {
+            modelled: modelled.filter(|_| is_right),
+            mistakes: self.mistakes,
+            declined: self.declined,
+        }
+    }
+
+    /// A place of a pragma; the call that marks it, where that is not known.
+    fn site(&self, marker: Call<'m>, at: Position) -> Site<'m> {
+        match at.line {
+            0 => Site::Instruction(marker.instruction()),
+            _ => Site::Pragma(marker, at),
+        }
+    }
+
+    fn decline(&mut self, site: Site<'m>, why: &str) {
+        let reason = format!("the loop chain stays as it is: {why}");
+        self.declined.push(Declined { site, reason });
+    }
+
+    fn wrong(&mut self, site: Site<'m>, reason: String) {
+        self.mistakes.push(Declined { site, reason });
+    }
+
+    fn trust(&mut self, site: Site<'m>, reason: String) {
+        self.trusted.push(Declined { site, reason });
+    }
+
+    fn modelled(&mut self) -> Option<Modelled<'m>> {
+        let domains = self.domains()?;
+        let found = self.accesses()?;
+        let depths: Vec<usize> = domains.iter().map(Vec::len).collect();
+        let chain = self.chain;
+        let all = declared(chain.nests.iter().map(|one| &one.said));
+        let mut names: Vec<(&Name, Option<Named<'c>>)> = Vec::new();
+        for one in &all {
+            let name = &one.said.space;
+            if names.iter().any(|(known, _)| known.text == name.text) {
+                continue;
+            }
+            let its: Vec<_> = all
+                .iter()
+                .filter(|other| other.said.space.text == name.text)
+                .collect();
+            if let Some(other) = its
+                .iter()
+                .find(|other| other.place.len() != one.place.len())
+            {
+                let site = self.site(chain.nests[other.nest].site, other.said.at);
+                let told = format!(
+                    "{} has {} numbers here and {} elsewhere",
+                    name.text,
+                    other.place.len(),
+                    one.place.len()
+                );
+                self.wrong(site, told);
+            }
+            names.push((name, named(&its, &found, &depths)));
+        }
+        if !self.mistakes.is_empty() {
+            return None;
+        }
+        let mut spaces = Spaces::new(&names);
+        let mut nests: Vec<Vec<model::Access>> = chain.nests.iter().map(|_| Vec::new()).collect();
+        let mut claimed: Vec<Vec<bool>> = found.iter().map(|one| vec![false; one.len()]).collect();
+        let mut open: Vec<&Declared<'_>> = Vec::new();
+        for one in &all {
+            let number = names
+                .iter()
+                .position(|(name, _)| name.text == one.said.space.text)?;
+            let fits = |access: &Found<'c>| {
+                let named = names[number].1.as_ref();
+                is_so(access, one.said)
+                    && named.is_some_and(|named| named.is_at(one.place, depths[one.nest], access))
+            };
+            let at = found[one.nest].iter().position(fits);
+            let text = self.text(one.nest, &one.said.space.text, one.place);
+            let Some(at) = at else {
+                open.push(one);
+                continue;
+            };
+            claimed[one.nest][at] = true;
+            let does = if one.said.is_write { "writes" } else { "reads" };
+            self.findings
+                .push(format!("nest {}: {does} {text}: proved", one.nest));
+            let access = model::Access {
+                space: number,
+                mode: found[one.nest][at].mode,
+                must: found[one.nest][at].must,
+                index: Some(affine_index(one.place)),
+            };
+            if !nests[one.nest].contains(&access) {
+                nests[one.nest].push(access);
+            }
+        }
+        self.settle_open(&open, &found, &claimed, &names, &mut nests)?;
+        self.settle_others(
+            &found,
+            &mut claimed,
+            &open,
+            &mut spaces,
+            &mut nests,
+            &domains,
+        )?;
+        self.check_rows(&spaces, &nests, &domains);
+        let must_not_overlap = self.overlaps(&spaces, &nests);
+        self.check_loads(&domains, &spaces, &found);
+        let mut doubts = Vec::new();
+        for name in &chain.said.locals {
+            match spaces.all[..spaces.names]
+                .iter_mut()
+                .find(|one| one.0.name == name.text)
+            {
+                Some((space, named)) => {
+                    space.is_local = true;
+                    let line = named
+                        .as_ref()
+                        .and_then(|named| self.read_behind(&named.base));
+                    doubts.extend(line.map(|line| Declined {
+                        site: self.site(chain.site, name.at),
+                        reason: format!("{} is said to be local to this loop chain, and may be read behind it{line}", name.text),
+                    }));
+                }
+                None => {
+                    let site = self.site(chain.site, name.at);
+                    let told = format!("{} is no data space of the loops of this chain", name.text);
+                    self.wrong(site, told);
+                }
+            }
+        }
+        if !self.mistakes.is_empty() || !self.declined.is_empty() {
+            return None;
+        }
+        let (parameters, values, bounds) = self.parameters(&domains)?;
+        let nests = nests.into_iter().zip(bounds);
+        Some(Modelled {
+            model: model::Chain {
+                parameters: (0..parameters.len()).map(|at| format!("p{at}")).collect(),
+                known: Vec::new(),
+                spaces: spaces.all.into_iter().map(|one| one.0).collect(),
+                nests: nests
+                    .map(|(accesses, bounds)| model::Nest { bounds, accesses })
+                    .collect(),
+            },
+            parameters,
+            values,
+            must_not_overlap,
+            doubts,
+            trusted: std::mem::take(&mut self.trusted),
+            findings: std::mem::take(&mut self.findings),
+        })
+    }
+
+    /// A declared element as it is written.
+    fn text(&self, nest: usize, name: &str, place: &[Index]) -> String {
+        let iterators = &self.chain.nests[nest].said.iterators;
+        let of = |one: &Index| match one.iterator {
+            None => one.offset.to_string(),
+            Some(level) => {
+                let iterator = iterators
+                    .get(level)
+                    .map_or_else(|| format!("i{level}"), |name| name.text.clone());
+                match one.offset {
+                    0 => iterator,
+                    offset => format!("{iterator}{offset:+}"),
+                }
+            }
+        };
+        let numbers: Vec<_> = place.iter().map(of).collect();
+        format!("{name}{{({})}}", numbers.join(","))
+    }
+
+    /// Where an object is read behind the chain.
+    fn read_behind(&self, base: &Base<'c>) -> Option<String> {
+        let last = self.single.nests.last()?.leave;
+        let reader = Reader::of(self.copy, &self.inside, None);
+        let behind = between(last, last).into_iter();
+        let reads = |at: &llvm::Instruction<'c>| {
+            at.opcode() == Opcode::LLVMLoad
+                && !self.inside.contains(at)
+                && reader.place(at.operand(0)).base == *base
+        };
+        let read = { behind }.find(reads)?;
+        let line = read
+            .source_location()
+            .map(|(_, line)| format!(" (line {line})"));
+        Some(line.unwrap_or_default())
+    }
+
+    /// The domains that are declared, which are those of the loops, or trusted to be.
+    fn domains(&mut self) -> Option<Vec<Domain<'c>>> {
+        let mut all = Vec::new();
+        for at in 0..self.chain.nests.len() {
+            all.push(self.domain(at)?);
+        }
+        Some(all)
+    }
+
+    fn domain(&mut self, at: usize) -> Option<Domain<'c>> {
+        let (nest, iteration) = (&self.chain.nests[at], &self.single.nests[at]);
+        let marker = nest.site;
+        let reader = Reader::of(self.copy, &self.inside, None);
+        let said = |one: Said| match one {
+            Said::Constant(number) => Some(Polynomial::constant(number)),
+            Said::Value(number) => reader.number(*iteration.values.get(number)?, true),
+        };
+        let domain = nest
+            .said
+            .domain
+            .iter()
+            .map(|one| Some((said(one.0)?, said(one.1)?)));
+        let domain: Option<Domain<'c>> = domain.collect();
+        let Some(domain) =
+            domain.filter(|all| !all.iter().any(|one| varies(&one.0) || varies(&one.1)))
+        else {
+            let site = Site::Instruction(marker.instruction());
+            self.decline(site, "its domain is not known in front of the chain");
+            return None;
+        };
+        let counts = counts(nest, &domain);
+        let mut told = Vec::new();
+        for (level, (extent, values)) in nest.loops.iter().zip(&iteration.loops).enumerate() {
+            let counting = extent.counter.as_ref().map(|one| &one.counting)?;
+            let reader = Reader::of(self.copy, &self.inside, Some((iteration, &counts)));
+            let first = reader.number(values[1], extent.signed);
+            let end = reader.number(values[2], counting.signed);
+            let end = match counting.is_last {
+                true => end,
+                false => end.and_then(|one| one.minus(&Polynomial::constant(1))),
+            };
+            let wraps = reader.wraps() && !counting.signed;
+            let at = nest
+                .said
+                .domain_at
+                .get(level)
+                .copied()
+                .unwrap_or(nest.said.at);
+            told.push((level, at, first.zip(end), wraps));
+        }
+        for (level, place, real, wraps) in told {
+            let site = self.site(marker, place);
+            let (first, last) = &domain[level];
+            let Some((real_first, real_last)) = real else {
+                let told =
+                    "it is trusted that this is how far the loop goes: that is not understood"
+                        .to_string();
+                self.trust(site, told);
+                continue;
+            };
+            let difference =
+                |a: &Number<'c>, b: &Number<'c>| a.minus(b).map(|one| one.as_constant());
+            let both = [difference(first, &real_first), difference(last, &real_last)];
+            let says = format!("{first}:{last}");
+            let goes = format!("{real_first}:{real_last}");
+            if both == [Some(Some(0)), Some(Some(0))] && !wraps {
+                self.findings
+                    .push(format!("nest {at}: domain {says}: proved"));
+                continue;
+            }
+            let is_wrong = both
+                .iter()
+                .any(|one| matches!(one, Some(Some(number)) if *number != 0))
+                || varies(&real_first)
+                || varies(&real_last);
+            match is_wrong {
+                true => {
+                    let told = format!(
+                        "the domain of this loop is declared as {says}, and it goes through {goes}"
+                    );
+                    self.wrong(site, told);
+                }
+                false => {
+                    let told = format!(
+                        "it is trusted that {says} is how far this loop goes: it goes through {goes}"
+                    );
+                    self.trust(site, told);
+                }
+            }
+        }
+        Some(domain)
+    }
+
+    /// What the iterations of each nest access.
+    fn accesses(&mut self) -> Option<Vec<Vec<Found<'c>>>> {
+        let mut all = Vec::new();
+        let reader = Reader::of(self.copy, &self.inside, None);
+        for (nest, iteration) in self.chain.nests.iter().zip(&self.single.nests) {
+            let domain = nest.said.domain.iter().map(|one| match one.0 {
+                Said::Constant(number) => Some(number),
+                Said::Value(number) => {
+                    let value = iteration.values.get(number)?;
+                    reader.number(*value, true)?.as_constant()
+                }
+            });
+            let firsts: Vec<_> = domain.collect();
+            let counts: Vec<_> = nest
+                .loops
+                .iter()
+                .zip(firsts)
+                .map(|(extent, first)| Counts {
+                    signed: extent.signed,
+                    is_natural: first.is_some_and(|first| first >= 0),
+                })
+                .collect();
+            let reader = Reader::of(self.copy, &self.inside, Some((iteration, &counts)));
+            match accesses::of(self.copy, self.single, iteration, &reader) {
+                Ok(found) => all.push(found),
+                Err((at, why)) => {
+                    let place = at
+                        .source_location()
+                        .map(|(_, line)| format!(" (line {line})"));
+                    let told = format!(
+                        "the loop chain stays as it is: an iteration of this loop {why}{}",
+                        place.unwrap_or_default()
+                    );
+                    self.declined.push(Declined {
+                        site: Site::Instruction(nest.site.instruction()),
+                        reason: told,
+                    });
+                }
+            }
+        }
+        self.declined.is_empty().then_some(all)
+    }
+
+    /// What is declared and has not been found: it may be what is not understood, or it is wrong.
+    fn settle_open(
+        &mut self,
+        open: &[&Declared<'_>],
+        found: &[Vec<Found<'c>>],
+        claimed: &[Vec<bool>],
+        names: &[(&Name, Option<Named<'c>>)],
+        nests: &mut [Vec<model::Access>],
+    ) -> Option<()> {
+        for one in open {
+            let number = names
+                .iter()
+                .position(|(name, _)| name.text == one.said.space.text)?;
+            let named = names[number].1.as_ref();
+            let may_be = |access: &Found<'c>| {
+                let is_of_it = match &access.place.base {
+                    Base::Unknown => true,
+                    base => named.is_none_or(|named| named.base == *base),
+                };
+                let is_known = named.is_some_and(|named| named.index(access).is_some());
+                is_so(access, one.said) && is_of_it && !is_known
+            };
+            let mut others = found[one.nest].iter().zip(&claimed[one.nest]);
+            let is_open = others.any(|(access, is_claimed)| !is_claimed && may_be(access));
+            let text = self.text(one.nest, &one.said.space.text, one.place);
+            let does = if one.said.is_write { "writes" } else { "reads" };
+            let site = self.site(self.chain.nests[one.nest].site, one.said.at);
+            if is_open {
+                self.findings
+                    .push(format!("nest {}: {does} {text}: trusted", one.nest));
+                self.trust(site, format!("it is trusted that an iteration {does} {text}: where that is is not understood"));
+                nests[one.nest].push(model::Access {
+                    space: number,
+                    mode: mode(one.said),
+                    must: false,
+                    index: Some(affine_index(one.place)),
+                });
+                continue;
+            }
+            let its = found[one.nest]
+                .iter()
+                .filter(|access| is_so(access, one.said));
+            let its = its.filter_map(|access| Some((named?.index(access)?, access)));
+            let its: Vec<_> = its
+                .map(|(index, _)| self.text(one.nest, &one.said.space.text, &index))
+                .collect();
+            let does_what = match its.is_empty() {
+                true => "nothing of it".to_string(),
+                false => its.join(", "),
+            };
+            let told = format!(
+                "it is declared that an iteration {does} {text}, and it {does} {does_what}"
+            );
+            self.wrong(site, told);
+        }
+        Some(())
+    }
+
+    /// What has been found and is not declared.
+    fn settle_others(
+        &mut self,
+        found: &[Vec<Found<'c>>],
+        claimed: &mut [Vec<bool>],
+        open: &[&Declared<'_>],
+        spaces: &mut Spaces<'c>,
+        nests: &mut [Vec<model::Access>],
+        domains: &[Domain<'c>],
+    ) -> Option<()> {
+        let written: Vec<Base<'c>> = found
+            .iter()
+            .flatten()
+            .filter(|one| one.mode != Mode::Read)
+            .map(|one| one.place.base.clone())
+            .collect();
+        for (nest, all) in found.iter().enumerate() {
+            let said = &self.chain.nests[nest].said;
+            let is_declared = !said.accesses.is_empty();
+            let marker = self.chain.nests[nest].site;
+            for (at, access) in all.iter().enumerate() {
+                if claimed[nest][at] {
+                    continue;
+                }
+                let site = self.site(marker, said.at);
+                let line = access
+                    .at
+                    .source_location()
+                    .map(|(_, line)| format!(" (line {line})"));
+                let line = line.unwrap_or_default();
+                let does = match access.mode {
+                    Mode::Read => "reads",
+                    Mode::Write => "writes",
+                    Mode::Reduce(_) => "combines something with",
+                };
+                let may_be_open = open.iter().any(|one| {
+                    let named = spaces.of_name(&one.said.space.text);
+                    one.nest == nest
+                        && is_so(access, one.said)
+                        && (access.place.base == Base::Unknown
+                            || named.is_none_or(|named| named.base == access.place.base))
+                        && named.is_none_or(|named| named.index(access).is_none())
+                });
+                if may_be_open {
+                    continue;
+                }
+                if access.place.base == Base::Unknown {
+                    let told = format!(
+                        "an iteration of this loop {does} something{line} of which it is not known where it is"
+                    );
+                    self.decline(site, &told);
+                    continue;
+                }
+                // What is at one place for all iterations is a variable, and need not be declared.
+                let is_variable = access.place.offset.as_ref().is_some_and(|one| !varies(one));
+                let is_read_only = !written.contains(&access.place.base);
+                if is_variable && is_read_only && access.mode == Mode::Read {
+                    self.variables.push(access.place.clone());
+                    continue;
+                }
+                match spaces.place(access) {
+                    Some((space, index)) => {
+                        let name = &spaces.all[space].0.name;
+                        let text = self.text(nest, name, &index);
+                        if is_declared
+                            && spaces.is_named(space)
+                            && !(access.mode == Mode::Read && is_read_only)
+                        {
+                            let told = format!(
+                                "an iteration of this loop {does} {text}{line}, which is not declared"
+                            );
+                            self.wrong(site, told);
+                            continue;
+                        }
+                        self.findings
+                            .push(format!("nest {nest}: {does} {text}: found"));
+                        nests[nest].push(model::Access {
+                            space,
+                            mode: access.mode,
+                            must: access.must,
+                            index: Some(affine_index(&index)),
+                        });
+                    }
+                    None => {
+                        let base = &access.place.base;
+                        if is_declared
+                            && !is_variable
+                            && !(access.mode == Mode::Read && is_read_only)
+                        {
+                            let told = format!(
+                                "an iteration of this loop {does} in {base}{line} what is not declared"
+                            );
+                            self.wrong(site, told);
+                            continue;
+                        }
+                        let space = spaces.add(access, domains[nest].len());
+                        let (space, index) = space;
+                        let name = &spaces.all[space].0.name;
+                        let text = match &index {
+                            Some(index) => self.text(nest, name, index),
+                            None => format!("anywhere in {name}"),
+                        };
+                        self.findings
+                            .push(format!("nest {nest}: {does} {text}: found"));
+                        nests[nest].push(model::Access {
+                            space,
+                            mode: access.mode,
+                            must: access.must && index.is_some(),
+                            index: index.map(|one| affine_index(&one)),
+                        });
+                    }
+                }
+            }
+        }
+        // Spaces of one object that are not numbered alike are not told apart: all of it is one then.
+        spaces.join(nests);
+        Some(())
+    }
+
+    /// That rows do not reach into the next ones: else elements with different numbers are the same.
+    fn check_rows(
+        &mut self,
+        spaces: &Spaces<'c>,
+        nests: &[Vec<model::Access>],
+        domains: &[Domain<'c>],
+    ) {
+        for (number, (space, named)) in spaces.all.iter().enumerate() {
+            let Some(named) = named.as_ref().filter(|named| named.strides.len() > 1) else {
+                continue;
+            };
+            let strides = &named.strides;
+            let mut order: Vec<usize> = (0..strides.len()).collect();
+            let size = |at: usize| strides[at].as_constant().map_or(i64::MAX, i64::abs);
+            order.sort_by_key(|&at| std::cmp::Reverse(size(at)));
+            for pair in order.windows(2) {
+                let [outer, inner] = [pair[0], pair[1]];
+                let ends = nests.iter().zip(domains).flat_map(|(accesses, domain)| {
+                    let its = accesses.iter().filter(|one| one.space == number);
+                    its.filter_map(|one| one.index.as_ref()?.get(inner))
+                        .map(move |index| {
+                            let level = index.iterators.iter().position(|one| *one != 0);
+                            let offset = Polynomial::constant(index.constant);
+                            match level {
+                                Some(level) => {
+                                    (domain[level].0.plus(&offset), domain[level].1.plus(&offset))
+                                }
+                                None => (Some(offset.clone()), Some(offset)),
+                            }
+                        })
+                });
+                let ends: Vec<_> = ends.collect();
+                let mut worst = Some(i64::MAX);
+                for (least, _) in &ends {
+                    for (_, most) in &ends {
+                        let room = least.as_ref().zip(most.as_ref()).and_then(|(least, most)| {
+                            let count = most.minus(least)?.plus(&Polynomial::constant(1))?;
+                            let room = strides[outer].minus(&strides[inner].times(&count)?)?;
+                            room.as_constant()
+                        });
+                        worst = worst.zip(room).map(|(a, b)| a.min(b));
+                    }
+                }
+                let site = Site::Instruction(self.chain.site.instruction());
+                match worst {
+                    Some(room) if room >= 0 => {}
+                    Some(_) => {
+                        let told = format!(
+                            "elements of {} with different numbers are the same: its rows are shorter than the loops go",
+                            space.name
+                        );
+                        self.decline(site, &told);
+                    }
+                    None if spaces.is_named(number) => {
+                        let told = format!(
+                            "it is trusted that elements of {} with different numbers are different ones",
+                            space.name
+                        );
+                        self.trust(site, told);
+                    }
+                    None => {
+                        let told = format!(
+                            "it is not known whether elements of {} with different numbers are different ones",
+                            space.name
+                        );
+                        self.decline(site, &told);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The pairs of spaces that may have memory in common.
+    fn overlaps(
+        &mut self,
+        spaces: &Spaces<'c>,
+        nests: &[Vec<model::Access>],
+    ) -> Vec<(usize, usize)> {
+        let is_written = |space: usize| {
+            let mut all = nests.iter().flatten();
+            all.any(|one| one.space == space && one.mode != Mode::Read)
+        };
+        let mut pairs = Vec::new();
+        for one in 0..spaces.all.len() {
+            for other in one + 1..spaces.all.len() {
+                if !is_written(one) && !is_written(other) {
+                    continue;
+                }
+                let bases = [one, other].map(|at| spaces.base(at));
+                let [Some(a), Some(b)] = bases else {
+                    pairs.push((one, other));
+                    continue;
+                };
+                if a != b && !self.are_apart(a, b) {
+                    pairs.push((one, other));
+                }
+            }
+        }
+        let site = Site::Instruction(self.chain.site.instruction());
+        // Where nothing is declared, nobody has said that what is found has different names.
+        let is_derived = |space: usize| {
+            let said = self.chain.nests.iter().zip(nests);
+            let mut derived = said.filter(|(nest, _)| nest.said.accesses.is_empty());
+            !spaces.is_named(space)
+                && derived.any(|(_, all)| all.iter().any(|one| one.space == space))
+        };
+        let name = |pair: &(usize, usize)| {
+            let [a, b] = [pair.0, pair.1].map(|at| &spaces.all[at].0.name);
+            format!("{a} and {b}")
+        };
+        if let Some(pair) = pairs
+            .iter()
+            .find(|pair| is_derived(pair.0) || is_derived(pair.1))
+        {
+            let told = format!(
+                "it is not known whether {} have memory in common, and not declared what its loops access",
+                name(pair)
+            );
+            self.decline(site, &told);
+            return pairs;
+        }
+        if !pairs.is_empty() {
+            let names: Vec<_> = pairs.iter().map(name).collect();
+            self.trust(
+                site,
+                format!(
+                    "it is trusted that these have no memory in common: {}",
+                    names.join(", ")
+                ),
+            );
+        }
+        pairs
+    }
+
+    /// Whether two objects are different ones for sure.
+    fn are_apart(&self, a: &Base<'c>, b: &Base<'c>) -> bool {
+        if !matches!(a, Base::Value(_)) && !matches!(b, Base::Value(_)) {
+            return false;
+        }
+        let is_confined = |one: &Base<'c>| match one {
+            Base::Value(value) => self.single.kept.contains(&(*value, true)),
+            _ => false,
+        };
+        let is_restrict = |one: &Base<'c>| match one {
+            Base::Value(value) => value
+                .as_parameter()
+                .is_some_and(|(function, at)| function.has_parameter_attribute(at, "noalias")),
+            _ => false,
+        };
+        let is_object = |one: &Base<'c>| match one {
+            Base::Value(value) => {
+                value.as_op(Opcode::LLVMAlloca).is_some()
+                    || value
+                        .as_global()
+                        .is_some_and(|one| !one.is_interposable() || one.is_declaration())
+            }
+            _ => false,
+        };
+        let is_parameter =
+            |one: &Base<'c>| matches!(one, Base::Value(value) if value.as_parameter().is_some());
+        let is_variable = |one: &Base<'c>| matches!(one, Base::Value(value) if value.as_op(Opcode::LLVMAlloca).is_some());
+        let one_way = |a: &Base<'c>, b: &Base<'c>| {
+            is_confined(a) || is_restrict(a) || is_variable(a) && is_parameter(b)
+        };
+        one_way(a, b) || one_way(b, a) || is_object(a) && is_object(b)
+    }
+
+    /// That what bounds, and the places of objects, are loaded from is not written.
+    fn check_loads(
+        &mut self,
+        domains: &[Domain<'c>],
+        spaces: &Spaces<'c>,
+        found: &[Vec<Found<'c>>],
+    ) {
+        let mut loads: Vec<Place<'c>> = std::mem::take(&mut self.variables);
+        for (first, last) in domains.iter().flatten() {
+            loads_of(first, &mut loads);
+            loads_of(last, &mut loads);
+        }
+        for named in spaces.all.iter().filter_map(|one| one.1.as_ref()) {
+            loads_of(&named.origin, &mut loads);
+            named
+                .strides
+                .iter()
+                .for_each(|one| loads_of(one, &mut loads));
+            loads_of_base(&named.base, &mut loads);
+        }
+        for access in found.iter().flatten() {
+            loads_of_base(&access.place.base, &mut loads);
+        }
+        let written: Vec<_> = found
+            .iter()
+            .flatten()
+            .filter(|one| one.mode != Mode::Read)
+            .collect();
+        let site = Site::Instruction(self.chain.site.instruction());
+        let mut is_trusted = false;
+        for load in &loads {
+            for write in &written {
+                if write.place.base == load.base {
+                    // No pointer or number has more than eight bytes.
+                    let distance = write.place.offset.as_ref().zip(load.offset.as_ref());
+                    let distance =
+                        distance.and_then(|(one, other)| one.minus(other)?.as_constant());
+                    if write.bytes > 0
+                        && distance.is_some_and(|one| one >= 8 || one + write.bytes <= 0)
+                    {
+                        continue;
+                    }
+                    let told = format!(
+                        "what its loops write in {} decides where they go or what they access",
+                        load.base
+                    );
+                    self.decline(site, &told);
+                    return;
+                }
+                is_trusted |= !self.are_apart(&write.place.base, &load.base);
+            }
+        }
+        if is_trusted
+            && self
+                .chain
+                .nests
+                .iter()
+                .any(|nest| nest.said.accesses.is_empty())
+        {
+            let told = "it is not known whether its loops write the pointers and numbers that say what they access, and not \
+                        declared what they access";
+            self.decline(site, told);
+        } else if is_trusted {
+            let told = "it is trusted that the loops do not write the pointers and numbers that say what they access";
+            self.trust(site, told.to_string());
+        }
+    }
+
+    /// The parameters of the model, those that the schedule names, and the bounds of the nests by them.
+    #[allow(clippy::type_complexity)]
+    fn parameters(
+        &mut self,
+        domains: &[Domain<'c>],
+    ) -> Option<(Vec<Value<'m>>, Vec<usize>, Vec<Vec<Bounds>>)> {
+        let reader = Reader::of(self.copy, &self.inside, None);
+        let mut known: Vec<(Option<Number<'c>>, Value<'m>)> = Vec::new();
+        let mut values = Vec::new();
+        for (value, original) in self.single.values.iter().zip(&self.chain.values) {
+            let number = reader.number(*value, true);
+            values.push(known.len());
+            known.push((number, *original));
+        }
+        let mut all = Vec::new();
+        for (nest, domain) in self.chain.nests.iter().zip(domains) {
+            let mut bounds = Vec::new();
+            for (said, numbers) in nest.said.domain.iter().zip(domain) {
+                let mut affine = |said: Said, number: &Number<'c>| {
+                    if let Some(constant) = number.as_constant() {
+                        return Some(Affine::constant(constant));
+                    }
+                    let Said::Value(which) = said else {
+                        return None;
+                    };
+                    let distance = |one: &Number<'c>| number.minus(one)?.as_constant();
+                    let same = known
+                        .iter()
+                        .enumerate()
+                        .find_map(|(at, (one, _))| Some((at, distance(one.as_ref()?)?)));
+                    let (at, distance) = same.unwrap_or_else(|| {
+                        known.push((Some(number.clone()), nest.values[which]));
+                        (known.len() - 1, 0)
+                    });
+                    Some(Affine {
+                        constant: distance,
+                        ..Affine::parameter(at)
+                    })
+                };
+                bounds.push(Bounds {
+                    first: affine(said.0, &numbers.0)?,
+                    last: affine(said.1, &numbers.1)?,
+                });
+            }
+            all.push(bounds);
+        }
+        Some((known.into_iter().map(|one| one.1).collect(), values, all))
+    }
+}
+
+/// What is known of the numbers of a nest's loops.
+fn counts(nest: &crate::ir::Nest<'_>, domain: &Domain<'_>) -> Vec<Counts> {
+    let loops = nest.loops.iter().zip(domain);
+    loops
+        .map(|(extent, (first, _))| Counts {
+            signed: extent.signed,
+            is_natural: first.as_constant().is_some_and(|first| first >= 0),
+        })
+        .collect()
+}
+
+/// The numbers of an element as the model has them.
+fn affine_index(place: &[Index]) -> Vec<Affine> {
+    let of = |one: &Index| match one.iterator {
+        Some(level) => Affine::iterator(level, one.offset),
+        None => Affine::constant(one.offset),
+    };
+    place.iter().map(of).collect()
+}
+
+/// The spaces of a chain: those with names first.
+struct Spaces<'c> {
+    all: Vec<(model::Space, Option<Named<'c>>)>,
+    /// How many have names that the programmer has given.
+    names: usize,
+    /// The objects of those of which nothing else is known.
+    bases: Vec<Base<'c>>,
+}
+
+impl<'c> Spaces<'c> {
+    fn new(names: &[(&Name, Option<Named<'c>>)]) -> Self {
+        let all = names.iter().map(|(name, named)| {
+            let rank = named.as_ref().map_or(0, |one| one.strides.len());
+            let space = model::Space {
+                name: name.text.clone(),
+                rank,
+                is_local: false,
+            };
+            (space, named.clone())
+        });
+        let all: Vec<_> = all.collect();
+        Self {
+            bases: all
+                .iter()
+                .map(|one| one.1.as_ref().map_or(Base::Unknown, |one| one.base.clone()))
+                .collect(),
+            names: all.len(),
+            all,
+        }
+    }
+
+    fn is_named(&self, space: usize) -> bool {
+        space < self.names
+    }
+
+    fn of_name(&self, name: &str) -> Option<&Named<'c>> {
+        let mut all = self.all.iter().take(self.names);
+        all.find(|one| one.0.name == name)?.1.as_ref()
+    }
+
+    fn base(&self, space: usize) -> Option<&Base<'c>> {
+        Some(&self.bases[space]).filter(|one| **one != Base::Unknown)
+    }
+
+    /// The element that an access is to, and its space.
+    fn place(&self, access: &Found<'c>) -> Option<(usize, Vec<Index>)> {
+        let mut all = self.all.iter().enumerate();
+        all.find_map(|(at, (_, named))| Some((at, named.as_ref()?.index(access)?)))
+    }
+
+    /// A space for an access that is to no element of those that are known.
+    fn add(&mut self, access: &Found<'c>, depth: usize) -> (usize, Option<Vec<Index>>) {
+        let named = access.split.as_ref().and_then(|(factors, rest)| {
+            let levels: Vec<usize> = (0..depth)
+                .filter(|&at| factors[at].as_constant() != Some(0))
+                .collect();
+            let is_known = self.bases.contains(&access.place.base);
+            // Of one that is known in another way, and of what no iteration moves in, the place alone is.
+            if is_known {
+                return None;
+            }
+            let strides: Vec<_> = levels.iter().map(|&at| factors[at].clone()).collect();
+            let origin = match levels.is_empty() {
+                true => rest.clone(),
+                false => Polynomial::constant(0),
+            };
+            let named = Named {
+                base: access.place.base.clone(),
+                origin,
+                strides,
+                bytes: access.bytes,
+            };
+            named.index(access).is_some().then_some(named)
+        });
+        let index = named.as_ref().and_then(|named| named.index(access));
+        let name = access.place.base.to_string();
+        let same = self
+            .all
+            .iter()
+            .filter(|one| one.0.name.split('\'').next() == Some(&name))
+            .count();
+        let space = model::Space {
+            // Names are all different.
+            name: name + &"'".repeat(same),
+            rank: named.as_ref().map_or(0, |one| one.strides.len()),
+            is_local: false,
+        };
+        self.bases.push(access.place.base.clone());
+        self.all.push((space, named));
+        (self.all.len() - 1, index)
+    }
+
+    /// Makes one space of those that are of one object: which element of it an access is to is not known then.
+    fn join(&mut self, nests: &mut [Vec<model::Access>]) {
+        let count = self.all.len();
+        let mut to: Vec<usize> = (0..count).collect();
+        let mut blurred = HashSet::new();
+        for first in 0..count {
+            let is_its = |&other: &usize| self.bases[other] == self.bases[first];
+            if self.bases[first] == Base::Unknown || (0..first).any(|other| is_its(&other)) {
+                continue;
+            }
+            let group: Vec<usize> = (first..count).filter(is_its).collect();
+            let is_same = |one: usize, other: usize| self.all[one].1 == self.all[other].1;
+            let is_told = |one: usize, other: usize| {
+                let pair = self.all[one].1.as_ref().zip(self.all[other].1.as_ref());
+                pair.is_some_and(|(one, other)| one == other || are_fields(one, other))
+            };
+            let mut pairs = group
+                .iter()
+                .flat_map(|&one| group.iter().map(move |&other| (one, other)));
+            let is_clear = group.len() == 1 || pairs.all(|(one, other)| is_told(one, other));
+            for &one in &group {
+                let same = group
+                    .iter()
+                    .find(|&&other| is_same(one, other))
+                    .filter(|_| is_clear);
+                to[one] = same.copied().unwrap_or(first);
+            }
+            if !is_clear {
+                blurred.insert(first);
+            }
+        }
+        for accesses in nests {
+            let mut reads = Vec::new();
+            for access in accesses.iter_mut() {
+                access.space = to[access.space];
+                if !blurred.contains(&access.space) {
+                    continue;
+                }
+                access.index = None;
+                access.must = false;
+                if matches!(access.mode, Mode::Reduce(_)) {
+                    access.mode = Mode::Write;
+                    reads.push(model::Access {
+                        mode: Mode::Read,
+                        ..access.clone()
+                    });
+                }
+            }
+            accesses.extend(reads);
+        }
+    }
+}
+
+/// Whether two numberings of an object are of different parts of its elements.
+fn are_fields(one: &Named<'_>, other: &Named<'_>) -> bool {
+    if one.strides != other.strides || one.strides.is_empty() {
+        return false;
+    }
+    let distance = one
+        .origin
+        .minus(&other.origin)
+        .and_then(|one| one.as_constant());
+    let Some(distance) = distance else {
+        return false;
+    };
+    // All strides are multiples of what elements have in common.
+    let step = one.strides.iter().filter_map(|one| {
+        let factors: Vec<i64> = one.terms().map(|(_, times)| times).collect();
+        factors.into_iter().reduce(gcd)
+    });
+    let Some(step) = step.reduce(gcd).map(i64::abs).filter(|step| *step > 0) else {
+        return false;
+    };
+    let distance = distance.rem_euclid(step);
+    distance >= other.bytes && distance + one.bytes <= step
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    match b {
+        0 => a.abs(),
+        _ => gcd(b, a % b),
+    }
+}
+
+/// Prints the chains of a module, and what is known of them.
+pub fn print(run: &Run<'_>) -> bool {
+    let found = loop_chain::recognise(run.module);
+    let outcomes = model(run.module, &found.chains);
+    let mut text = String::new();
+    let tell = |text: &mut String, what: &str, list: &[Declined<'_>]| {
+        for one in list {
+            let _ = writeln!(text, "{what} at {}: {}", one.site, one.reason);
+        }
+    };
+    for (one, outcome) in found.chains.iter().zip(&outcomes) {
+        text += &one.to_string();
+        if let Some(known) = &outcome.modelled {
+            for one in &known.findings {
+                let _ = writeln!(text, "  {one}");
+            }
+            tell(&mut text, "  trusted", &known.trusted);
+        }
+        tell(&mut text, "wrong", &outcome.mistakes);
+        tell(&mut text, "declined", &outcome.declined);
+    }
+    tell(&mut text, "wrong", &found.mistakes);
+    tell(&mut text, "declined", &found.declined);
+    llvm::print(&text);
     false
 }

@@ -54,6 +54,13 @@ unsafe extern "C" {
         address: LLVMValueRef,
         bytes: *mut i64,
     ) -> LLVMValueRef;
+    fn okl_address_parts(
+        module: LLVMModuleRef,
+        address: LLVMValueRef,
+        bytes: *mut i64,
+        sink: unsafe extern "C" fn(*mut c_void, LLVMValueRef, i64),
+        to: *mut c_void,
+    ) -> bool;
     fn okl_memory_reach(call: LLVMValueRef) -> c_int;
     fn okl_only_reads_memory(call: LLVMValueRef) -> bool;
     fn okl_variable_name(value: LLVMValueRef, how: c_int, sink: TextSink, to: *mut c_void);
@@ -452,6 +459,21 @@ impl<'m> Value<'m> {
                 | LLVMValueKind::LLVMConstantArrayValueKind
                 | LLVMValueKind::LLVMConstantVectorValueKind
         )
+    }
+
+    /// What is added to operand 0 of a computation of an address: a number, and values, which have signs, times numbers.
+    pub fn address_parts(self, module: &'m Module) -> Option<(i64, Vec<(Value<'m>, i64)>)> {
+        unsafe extern "C" fn push(to: *mut c_void, value: LLVMValueRef, times: i64) {
+            // SAFETY: `to` is the vector below; the shim passes a live value.
+            unsafe { (*to.cast::<Vec<(Value<'_>, i64)>>()).push((Value::new(value), times)) }
+        }
+        let (mut bytes, mut parts): (i64, Vec<(Value<'m>, i64)>) = (0, Vec::new());
+        // SAFETY: a value of the module; the sink's target lives through the call.
+        let is_known = unsafe {
+            let to = (&raw mut parts).cast();
+            okl_address_parts(module.raw(), self.raw(), &raw mut bytes, push, to)
+        };
+        is_known.then_some((bytes, parts))
     }
 
     /// The address, within the same object whatever the program does, that this one is so many bytes behind.

@@ -15,7 +15,7 @@ use okl_chains::pragma::Pragma;
 
 use crate::diagnostic::{Declined, Site, pragma};
 use crate::ir::Chain;
-use crate::llvm::{Block, Call, Function, Instruction, Module, NaturalLoop, Opcode};
+use crate::llvm::{Block, Call, Function, Instruction, Module, NaturalLoop, Opcode, Value};
 use crate::marks::CHAINS;
 
 use straight::{Path, Stop};
@@ -108,6 +108,13 @@ pub fn is_marker(call: Call<'_>) -> bool {
     callee.is_some_and(|callee| callee.name().starts_with(CHAINS))
 }
 
+/// The numbers behind the text of a call; none where they are no such numbers.
+fn values(marker: Call<'_>) -> Option<Vec<Value<'_>>> {
+    let values: Vec<_> = marker.arguments().into_iter().skip(1).collect();
+    let mut all = values.iter();
+    all.all(|one| one.ty().bits() == Some(64)).then_some(values)
+}
+
 /// The place of an instruction, or of the call that marks what it is in.
 fn at<'m>(instruction: Instruction<'m>, marker: Call<'m>) -> Site<'m> {
     let has_place = instruction.source_location().is_some();
@@ -144,7 +151,9 @@ impl<'m> Here<'m> {
         let mut nests = Vec::new();
         let end = loop {
             let stop = path.follow(self);
-            if let Some(&store) = path.stores.first() {
+            if let Some(&store) = path.stores.first()
+                && !matches!(stop, Stop::Loop(_))
+            {
                 return Err(between(store, site));
             }
             match stop {
@@ -178,6 +187,7 @@ impl<'m> Here<'m> {
                 "this loop chain ends where another one does",
             ));
         }
+        let values = values(site).ok_or_else(lost)?;
         if nests.is_empty() {
             let told = "this loop chain has no loop with `#pragma omplc for`";
             return Err(Wrong::mistake(here, told));
@@ -187,7 +197,7 @@ impl<'m> Here<'m> {
             end,
             file,
             said,
-            values: site.arguments().into_iter().skip(1).collect(),
+            values,
             nests,
         })
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use okl_chains::pragma::Pragma;
+use okl_chains::pragma::{Number, Pragma};
 
 use super::straight::{Path, Stop, is_computation, loaded};
 use super::{FOR, Here, NEXT, Wrong, at, is_marker, leads_to};
@@ -19,7 +19,16 @@ impl<'m> Here<'m> {
         let Some((_, Pragma::Loop(said))) = pragma(site) else {
             return Err(lost());
         };
+        let values = super::values(site).ok_or_else(lost)?;
         let depth = said.domain.len();
+        let numbers = said.domain.iter().flat_map(|one| [one.0, one.1]);
+        let is_there = |one: Number| match one {
+            Number::Constant(_) => true,
+            Number::Value(number) => number < values.len(),
+        };
+        if depth == 0 || !{ numbers }.all(is_there) {
+            return Err(lost());
+        }
         let few = |has: usize| {
             let loops = if has == 1 { "loop" } else { "loops" };
             let told = format!(
@@ -90,7 +99,7 @@ impl<'m> Here<'m> {
             site,
             end,
             said,
-            values: site.arguments().into_iter().skip(1).collect(),
+            values,
             loops: loops.collect(),
         };
         Ok((nest, behind))

@@ -1,0 +1,202 @@
+//! What an iteration of a nest accesses.
+
+use std::collections::HashSet;
+
+use okl_chains::model::Mode;
+
+use super::numbers::{Base, Number, Place, Reader, varies, without_iterations};
+use super::single::{Iteration, Single, always_passes, between, is_ours};
+use crate::analysis::library::is_mathematics;
+use crate::analysis::updates;
+use crate::analysis::variables::is_harmless;
+use crate::diagnostic::user_name;
+use crate::llvm::{Instruction, Module, Opcode, Reach, Value};
+
+/// An access that has been found.
+#[derive(Clone)]
+pub struct Found<'c> {
+    /// How.
+    pub mode: Mode,
+    /// Where.
+    pub place: Place<'c>,
+    /// What the iteration's numbers are multiplied with in the offset, and what is left, where it is such a sum.
+    pub split: Option<(Vec<Number<'c>>, Number<'c>)>,
+    /// Bytes; 0 where they are not known.
+    pub bytes: i64,
+    /// Whether every iteration does.
+    pub must: bool,
+    /// What does.
+    pub at: Instruction<'c>,
+}
+
+/// Something that may do more than can be said, and why: the end of a sentence that begins with "it".
+pub type Unknown<'c> = (Instruction<'c>, String);
+
+/// What an iteration accesses of what others see.
+pub fn of<'c>(
+    copy: &'c Module,
+    single: &Single<'c>,
+    nest: &Iteration<'c>,
+    reader: &Reader<'_, 'c>,
+) -> Result<Vec<Found<'c>>, Unknown<'c>> {
+    let mut found: Vec<Found<'c>> = Vec::new();
+    let depth = nest.loops.len();
+    let code = between(nest.enter, nest.leave);
+    let is_own = |base: &Base<'c>| match base {
+        Base::Value(value) => {
+            value.as_op(Opcode::LLVMAlloca).is_some()
+                && !single.kept.iter().any(|one| one.0 == *value)
+        }
+        _ => false,
+    };
+    for &at in &code {
+        let mut add = |address: Value<'c>, bytes: i64, mode: Mode| {
+            let place = reader.place(address);
+            if is_own(&place.base) {
+                return;
+            }
+            let split = place.offset.as_ref().filter(|_| bytes > 0);
+            found.push(Found {
+                mode,
+                split: split.and_then(|offset| without_iterations(offset, depth)),
+                place,
+                bytes,
+                must: always_passes(nest.enter, nest.leave, at.block()),
+                at,
+            });
+        };
+        let size = |value: Value<'c>| copy.store_size_of(value.ty()) as i64;
+        match at.opcode() {
+            Opcode::LLVMLoad if at.is_plain_access() => add(at.operand(0), size(*at), Mode::Read),
+            Opcode::LLVMStore if at.is_plain_access() => {
+                add(at.operand(1), size(at.operand(0)), Mode::Write);
+            }
+            Opcode::LLVMLoad
+            | Opcode::LLVMStore
+            | Opcode::LLVMAtomicRMW
+            | Opcode::LLVMAtomicCmpXchg
+            | Opcode::LLVMFence => {
+                return Err((at, "has an atomic or volatile access".to_string()));
+            }
+            _ if is_harmless(at) || at.only_computes() => {}
+            Opcode::LLVMCall | Opcode::LLVMInvoke => {
+                let call = at.as_call().expect("it is a call");
+                let name = call.callee_name();
+                let length = || {
+                    call.argument(2)
+                        .and_then(|one| one.as_constant_int())
+                        .unwrap_or(0)
+                };
+                if name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.") {
+                    add(call.arguments()[1], length(), Mode::Read);
+                    add(call.arguments()[0], length(), Mode::Write);
+                } else if name.starts_with("llvm.memset.") {
+                    add(call.arguments()[0], length(), Mode::Write);
+                } else if name.starts_with("llvm.assume") || name.starts_with("llvm.stack") {
+                } else if at.opcode() == Opcode::LLVMCall && call.reach() == Reach::Nothing {
+                } else if at.opcode() == Opcode::LLVMCall
+                    && is_mathematics(&name)
+                    && call
+                        .callee_function()
+                        .is_some_and(|one| one.is_declaration())
+                {
+                } else if is_ours(&name) {
+                    return Err((at, "is not understood".to_string()));
+                } else {
+                    let what = call
+                        .callee_function()
+                        .map_or("a function that is not known".to_string(), user_name);
+                    return Err((
+                        at,
+                        format!("calls {what}, of which it is not known what it does"),
+                    ));
+                }
+            }
+            Opcode::LLVMBr | Opcode::LLVMSwitch | Opcode::LLVMPHI | Opcode::LLVMAlloca => {}
+            Opcode::LLVMUnreachable | Opcode::LLVMResume => {}
+            _ if !at.may_write() => {}
+            _ => return Err((at, "does something that is not understood".to_string())),
+        }
+    }
+    Ok(merge(reductions(found)))
+}
+
+/// Of accesses that are the same, one.
+fn merge(all: Vec<Found<'_>>) -> Vec<Found<'_>> {
+    let mut kept: Vec<Found<'_>> = Vec::new();
+    for one in all {
+        let same = |other: &&mut Found<'_>| {
+            other.mode == one.mode
+                && other.place == one.place
+                && other.bytes == one.bytes
+                && one.place.offset.is_some()
+        };
+        match kept.iter_mut().find(same) {
+            Some(other) => other.must |= one.must,
+            None => kept.push(one),
+        }
+    }
+    kept
+}
+
+/// Accesses of a place that is the same for all iterations, where each of them only combines something with what is there.
+fn reductions(all: Vec<Found<'_>>) -> Vec<Found<'_>> {
+    let mut gone: HashSet<usize> = HashSet::new();
+    let mut ways: Vec<(usize, u32)> = Vec::new();
+    for (number, store) in all.iter().enumerate() {
+        let is_fixed = store.place.offset.as_ref().is_some_and(|one| !varies(one));
+        if store.mode != Mode::Write || !is_fixed {
+            continue;
+        }
+        let others: Vec<usize> = (0..all.len())
+            .filter(|&other| other != number && all[other].place.base == store.place.base)
+            .collect();
+        let [read] = others[..] else {
+            continue;
+        };
+        let load = &all[read];
+        if load.mode != Mode::Read || load.place != store.place || load.bytes != store.bytes {
+            continue;
+        }
+        let Some(way) = way(load.at, store.at) else {
+            continue;
+        };
+        gone.insert(read);
+        ways.push((number, way));
+    }
+    let all = all
+        .into_iter()
+        .enumerate()
+        .filter(|(number, _)| !gone.contains(number));
+    all.map(
+        |(number, one)| match ways.iter().find(|way| way.0 == number) {
+            Some(&(_, way)) => Found {
+                mode: Mode::Reduce(way),
+                ..one
+            },
+            None => one,
+        },
+    )
+    .collect()
+}
+
+/// How a store combines what a load has read, of which nothing else depends.
+fn way<'c>(load: Instruction<'c>, store: Instruction<'c>) -> Option<u32> {
+    let sum = store.operand(0).as_instruction()?;
+    if load.opcode() != Opcode::LLVMLoad
+        || load.users().len() != 1
+        || load.users()[0] != *sum
+        || sum.users().len() != 1
+    {
+        return None;
+    }
+    let place = sum.operands().iter().position(|one| *one == *load)?;
+    let times = sum.operands().iter().filter(|one| **one == *load).count();
+    if times != 1 {
+        return None;
+    }
+    if updates::added_to(sum).contains(&place) {
+        return Some(0);
+    }
+    Some(1 + updates::combined(sum)? as u32)
+}

@@ -1,0 +1,90 @@
+// What loop chains declare, and the code contradicts.
+// RUN: clang-22 -O0 -g -S -emit-llvm %s -o %t.ll
+// RUN: opt-22 -load-pass-plugin=%plugin -passes='print<okl-chains>' -disable-output %t.ll 2>&1 | FileCheck %s
+// RUN: clang-22 -O2 -g -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
+// RUN: opt-22 -load-pass-plugin=%plugin -passes='print<okl-chains>' -disable-output %t.ll 2>&1 | FileCheck %s
+void __okl_omplc_chain(const char *, ...);
+void __okl_omplc_end(void);
+void __okl_omplc_for(const char *, ...);
+void __okl_omplc_next(void);
+
+#define CHAIN(MORE) __okl_omplc_chain("\"a.c\" @7:9 loopchain schedule()" MORE)
+#define END __okl_omplc_end()
+#define FOR(TEXT, ...) __okl_omplc_for("\"a.c\" @8:9 for " TEXT, __VA_ARGS__)
+#define NEXT __okl_omplc_next()
+
+void other(double *);
+
+void wrong(long n, double *restrict A, double *restrict B) {
+  // CHECK: wrong at a.c:9: the domain of this loop is declared as 1:n - 2, and it goes through 1:n - 1
+  CHAIN("");
+  FOR("domain(@9:3 1:$0)", n - 2);
+  for (long i = 1; i < n; i++) A[i] = 1;
+  NEXT;
+  END;
+  // CHECK: wrong at a.c:12: it is declared that an iteration reads B{(i-1)}, and it reads B{(i)}
+  CHAIN("");
+  FOR("domain(1:$0) with(i) @11:5 write A{(i)} @12:5 read B{(i),(i-1)}", n - 1);
+  for (long i = 1; i < n; i++) A[i] = B[i];
+  NEXT;
+  END;
+  // CHECK: wrong at a.c:8: an iteration of this loop writes A{(i+1)} (line [[# @LINE + 3]]), which is not declared
+  CHAIN("");
+  FOR("domain(1:$0) with(i) write A{(i)}", n - 2);
+  for (long i = 1; i < n - 1; i++) { A[i] = 2; A[i + 1] = 1; }
+  NEXT;
+  END;
+  // CHECK: wrong at a.c:8: an iteration of this loop reads A{(i-1)} (line [[# @LINE + 3]]), which is not declared
+  CHAIN("");
+  FOR("domain(1:$0) with(i) write A{(i)}", n - 1);
+  for (long i = 1; i < n; i++) A[i] = A[i - 1];
+  NEXT;
+  END;
+  // CHECK: wrong at a.c:8: an iteration of this loop writes in B (line [[# @LINE + 3]]) what is not declared
+  CHAIN("");
+  FOR("domain(1:$0) with(i) write A{(i)}", n - 1);
+  for (long i = 1; i < n; i++) { A[i] = 1; B[i] = 2; }
+  NEXT;
+  END;
+  // CHECK: wrong at a.c:7: C is no data space of the loops of this chain
+  CHAIN(" local(@7:40 C)");
+  FOR("domain(1:$0) with(i) write A{(i)}", n - 1);
+  for (long i = 1; i < n; i++) A[i] = 1;
+  NEXT;
+  END;
+  // CHECK: declined at {{.*}}: the loop chain stays as it is: an iteration of this loop calls other, of which it is not known what it does (line [[# @LINE + 3]])
+  CHAIN("");
+  FOR("domain(1:$0) with(i) write A{(i)}", n - 1);
+  for (long i = 1; i < n; i++) { A[i] = 1; other(A + i); }
+  NEXT;
+  END;
+  // CHECK: declined at {{.*}}: the loop chain stays as it is: elements of A with different numbers are the same: its rows are shorter than the loops go
+  CHAIN("");
+  FOR("domain(0:$0,0:$1) with(i,j) write A{(i,j)}", n - 1, n);
+  for (long i = 0; i < n; i++) for (long j = 0; j <= n; j++) A[i * n + j] = 1;
+  NEXT;
+  END;
+}
+
+void derived(long n, double *a, double *b) {
+  // CHECK: declined at {{.*}}: the loop chain stays as it is: it is not known whether {{[ab]}} and {{[ab]}} have memory in common, and not declared what its loops access
+  CHAIN("");
+  FOR("domain(1:$0)", n - 1);
+  for (long i = 1; i < n; i++) a[i] = b[i];
+  NEXT;
+  END;
+}
+
+long N;
+long *p;
+void changes(long n) {
+  // CHECK: declined at {{.*}}: the loop chain stays as it is: what its loops write in N decides where they go or what they access
+  CHAIN("");
+  FOR("domain(0:$0) with(i) write p{(i)}", N - 1);
+  for (long i = 0; i < N; i++) p[i] = 1;
+  NEXT;
+  FOR("domain(0:$0) with(i)", n - 1);
+  for (long i = 0; i < n; i++) N = n;
+  NEXT;
+  END;
+}
