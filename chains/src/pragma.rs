@@ -1,6 +1,6 @@
 //! What `#pragma omplc` says.
 //!
-//! The driver reads it as the programmer has written it ([`parse`]), and hands it to the pass as text again, in which numbers
+//! The driver reads it as the programmer has written it ([`parse()`]), and hands it to the pass as text again, in which numbers
 //! that are no constants are numbers of values that stand behind it ([`write_marker`], [`read_marker`]). What is written so
 //! is read as it was.
 

@@ -83,8 +83,10 @@ pub(crate) fn marked(
     Ok(marked.map(|text| unsuspicious(&without_definitions(&text))))
 }
 
-/// Warnings that clang does not give where a macro stands, which the preprocessed text no longer tells.
-const OF_MACROS: [&str; 13] = [
+/// Warnings that clang does not give where a macro stands, which the preprocessed text no longer tells; and those that the
+/// preprocessor has given.
+const SILENT: [&str; 14] = [
+    "#pragma-messages",
     "constant-logical-operand",
     "logical-op-parentheses",
     "parentheses-equality",
@@ -110,7 +112,7 @@ fn unsuspicious(text: &str) -> String {
         return text.to_string();
     }
     let mut out = format!("{first} 3\n");
-    for one in OF_MACROS {
+    for one in SILENT {
         out += &format!("#pragma clang diagnostic ignored \"-W{one}\"\n");
     }
     format!("{out}{first}\n{rest}")
@@ -134,3 +136,6 @@ pub(crate) fn expansion(dialect: Dialect) -> [&'static str; 7] {
     };
     ["-E", "-P", "-w", "-undef", "-x", language, "-"]
 }
+
+#[cfg(test)]
+mod tests;

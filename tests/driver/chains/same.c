@@ -108,6 +108,8 @@ done <<'END'
 END
 
 //--- macros.h
+#pragma once
+#pragma message("said once")
 #define EQ(a, b) ((a) == (b))
 
 //--- chain.h
