@@ -297,9 +297,11 @@ pub struct Turn {
     pub value: i64,
 }
 
-/// Runs code: `visit` is called for each iteration of a nest, in order, with the number of the nest, the values of its
-/// iteration variables, and the parallel loops around. Says whether all numbers had values.
-pub fn run(code: &Code, parameters: &[i64], visit: &mut dyn FnMut(usize, &[i64], &[Turn])) -> bool {
+/// What is done at an iteration of a nest: its number, the values of its iteration variables, and the parallel loops around.
+pub type Visit<'a> = dyn FnMut(usize, &[i64], &[Turn]) + 'a;
+
+/// Runs code: `visit` is called for each iteration of a nest, in order. Says whether all numbers had values.
+pub fn run(code: &Code, parameters: &[i64], visit: &mut Visit<'_>) -> bool {
     let mut state = State {
         parameters,
         variables: Vec::new(),
@@ -310,15 +312,15 @@ pub fn run(code: &Code, parameters: &[i64], visit: &mut dyn FnMut(usize, &[i64],
     state.run(code).is_some()
 }
 
-struct State<'a> {
+struct State<'a, 'b> {
     parameters: &'a [i64],
     variables: Vec<Option<i64>>,
     turns: Vec<Turn>,
     runs: usize,
-    visit: &'a mut dyn FnMut(usize, &[i64], &[Turn]),
+    visit: &'a mut Visit<'b>,
 }
 
-impl State<'_> {
+impl State<'_, '_> {
     fn value(&self, of: &Expression) -> Option<i64> {
         of.value(self.parameters, &self.variables)
     }

@@ -110,7 +110,8 @@ fn accesses(isl: &Isl, chain: &Chain, nest: usize) -> Result<BTreeMap<(usize, Ho
     Ok(all)
 }
 
-fn text(chain: &Chain, nest: usize, access: &Access) -> String {
+/// From iterations of a nest to the elements that an access is to.
+pub(crate) fn text(chain: &Chain, nest: usize, access: &Access) -> String {
     let header = notation::header(chain, &[]);
     let from = notation::tuple("i", chain.nests[nest].bounds.len());
     let to = notation::tuple("e", chain.spaces[access.space].rank);

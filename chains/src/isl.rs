@@ -5,6 +5,7 @@
 
 mod table;
 
+use std::cell::Cell;
 use std::ffi::{CStr, CString, c_int};
 use std::ptr::NonNull;
 use std::rc::Rc;
@@ -12,7 +13,7 @@ use std::rc::Rc;
 use table::{Pointer, Table};
 
 /// Operations that isl may need for one plan: some seconds.
-const OPERATIONS: u64 = 40_000_000;
+const OPERATIONS: u64 = 20_000_000;
 /// `ISL_ON_ERROR_CONTINUE`: nothing is printed, and functions return NULL.
 const CONTINUE: c_int = 1;
 /// `isl_error_quota`.
@@ -41,6 +42,8 @@ pub struct Isl(Rc<Context>);
 struct Context {
     table: &'static Table,
     pointer: NonNull<std::ffi::c_void>,
+    /// Whether it has needed more operations than it may: whatever fails behind that fails for that.
+    is_exhausted: Cell<bool>,
 }
 
 impl Drop for Context {
@@ -66,12 +69,47 @@ impl Isl {
             (table.options_set_on_error)(pointer.as_ptr(), CONTINUE);
             (table.ctx_set_max_operations)(pointer.as_ptr(), operations);
         }
-        Ok(Self(Rc::new(Context { table, pointer })))
+        Ok(Self(Rc::new(Context {
+            table,
+            pointer,
+            is_exhausted: Cell::new(false),
+        })))
     }
 
     /// Whether the library is there.
     pub fn is_installed() -> bool {
         table::table().is_some()
+    }
+
+    /// What needs at most so many operations; None where it would need more, which is no failure then.
+    pub fn within<T>(
+        &self,
+        operations: u64,
+        what: impl FnOnce() -> Result<T>,
+    ) -> Result<Option<T>> {
+        let (table, pointer) = (self.0.table, self.0.pointer.as_ptr());
+        // SAFETY: the context is there.
+        let most = unsafe { (table.ctx_get_max_operations)(pointer) };
+        // SAFETY: the context is there.
+        unsafe {
+            (table.ctx_reset_operations)(pointer);
+            (table.ctx_set_max_operations)(pointer, operations);
+        }
+        let result = what();
+        // SAFETY: the context is there.
+        unsafe {
+            (table.ctx_reset_operations)(pointer);
+            (table.ctx_set_max_operations)(pointer, most);
+        }
+        match result {
+            Err(Failed::Operations) => {
+                // SAFETY: the context is there, and it is known what has failed.
+                unsafe { (table.ctx_reset_error)(pointer) };
+                self.0.is_exhausted.set(false);
+                Ok(None)
+            }
+            result => result.map(Some),
+        }
     }
 
     /// Whether anything has.
@@ -82,9 +120,13 @@ impl Isl {
 
     fn failed(&self) -> Failed {
         // SAFETY: the context is there.
-        match unsafe { (self.0.table.ctx_last_error)(self.0.pointer.as_ptr()) } {
-            QUOTA => Failed::Operations,
-            _ => Failed::Error,
+        let last = unsafe { (self.0.table.ctx_last_error)(self.0.pointer.as_ptr()) };
+        if last == QUOTA {
+            self.0.is_exhausted.set(true);
+        }
+        match self.0.is_exhausted.get() {
+            true => Failed::Operations,
+            false => Failed::Error,
         }
     }
 
@@ -254,7 +296,7 @@ impl Set {
         if isl.holds(ask!(value, val_is_infty()))? {
             return Ok(Extreme::Unbounded);
         }
-        if isl.holds(ask!(value, val_is_neginfty()))? {
+        if isl.holds(ask!(value, val_is_nan()))? {
             return Ok(Extreme::Empty);
         }
         number(&value).map(Extreme::Is)
@@ -402,6 +444,12 @@ impl Map {
             map_free
         )
         .map(Self)
+    }
+
+    /// What it leads to.
+    pub fn targets(self) -> Result<Set> {
+        let isl = self.0.isl.clone();
+        call!(isl, map_range(self.0.give()), set_free).map(Set)
     }
 
     /// Targets less sources.

@@ -18,3 +18,4 @@ pub mod order;
 pub mod plan;
 pub mod pragma;
 mod shifts;
+pub mod storage;

@@ -11,11 +11,14 @@ use crate::isl::{self, ExpressionKind, Failed, Node, NodeKind, Operation, Result
 use crate::legality;
 use crate::model::Affine;
 use crate::notation;
-use crate::order::{Group, Order, Part, Piece, Size, Steps, Walk};
+use crate::order::{Group, Order, Piece, Size, Steps, Walk};
 
 /// Iterations of a nest may be in so many places of the code, on average, where loops are split so that nothing is asked
 /// within them.
 const PLACES: usize = 12;
+
+/// Operations of isl's that it may need to split loops: some tenths of a second.
+const SPLITTING: u64 = 200_000;
 
 /// What names in isl's expressions stand for, but for parameters of the chain.
 #[derive(Clone, Default)]
@@ -59,6 +62,9 @@ struct Emission<'a> {
     variables: usize,
     combines: BTreeMap<usize, BTreeSet<usize>>,
 }
+
+/// One of the ends.
+type Pick = fn(&Range) -> &Expression;
 
 /// What is run at values of loops.
 type Body<'b> = &'b mut dyn FnMut(&mut Emission, Vec<Expression>) -> Result<Code>;
@@ -162,7 +168,11 @@ impl Emission<'_> {
         let (mut first, mut last) = (Vec::new(), Vec::new());
         for part in &group.parts {
             let (least, largest) = match &part.piece {
-                Piece::Nest(nest) => self.bounds_of_nest(part, *nest, at)?,
+                Piece::Nest(nest) => ends(
+                    self.order,
+                    *nest,
+                    &legality::coordinate(self.order, part, *nest, at),
+                )?,
                 Piece::Tiles(sizes, inner) => {
                     let shift =
                         Expression::of(part.shift.get(at).unwrap_or(&Affine::default()), &[]);
@@ -182,38 +192,6 @@ impl Emission<'_> {
             last.push(largest);
         }
         Ok((Expression::least(first), Expression::largest(last)))
-    }
-
-    fn bounds_of_nest(&self, part: &Part, nest: usize, at: usize) -> Result<Range> {
-        let order = self.order;
-        let chain = order.chain;
-        let header = notation::header(chain, &[]);
-        let number = notation::affine(&legality::coordinate(order, part, nest, at), "i");
-        let rank = chain.nests[nest].bounds.len();
-        let mut conditions = notation::known(chain);
-        let context = format!("{header}{{ : {} }}", notation::all(conditions.clone()));
-        conditions.extend(notation::domain(&chain.nests[nest]));
-        conditions.push(format!("c = {number}"));
-        let names: Vec<_> = (0..rank).map(|at| format!("i{at}")).collect();
-        let conditions = notation::all(conditions);
-        let text = match rank {
-            0 => format!("{header}{{ [c] : {conditions} }}"),
-            _ => format!(
-                "{header}{{ [c] : exists ({}: {conditions}) }}",
-                names.join(", ")
-            ),
-        };
-        let set = Set::read(&order.isl, &text)?;
-        let context = Set::read(&order.isl, &context)?;
-        // Where there is no iteration isl has no number, and any will do.
-        let context = context.intersect(set.clone().parameters()?)?;
-        if context.is_empty()? {
-            return Ok((Expression::Constant(0), Expression::Constant(-1)));
-        }
-        let least = set.least_expression(0, context.clone())?;
-        let largest = set.largest_expression(0, context)?;
-        let names = Names::default();
-        Ok((expression(&least, &names)?, expression(&largest, &names)?))
     }
 
     /// Loops through a box, in the order of a walk.
@@ -293,7 +271,7 @@ impl Emission<'_> {
         let times = |factor: i64, value: &Expression| {
             Expression::product(Expression::Constant(factor), value.clone())
         };
-        let of_all = |pick: fn(&Range) -> &Expression, but: &dyn Fn(usize) -> bool| {
+        let of_all = |pick: Pick, but: &dyn Fn(usize) -> bool| {
             let ours = ranges
                 .iter()
                 .zip(factors)
@@ -302,8 +280,7 @@ impl Emission<'_> {
             let terms = ours.map(|(_, (range, &factor))| times(factor, pick(range)));
             terms.fold(Expression::Constant(0), Expression::sum)
         };
-        let (first_of, last_of): (fn(&Range) -> &Expression, fn(&Range) -> &Expression) =
-            (|range| &range.0, |range| &range.1);
+        let (first_of, last_of): (Pick, Pick) = (|range| &range.0, |range| &range.1);
         let front = self.variable();
         let mut left = Expression::Variable(front);
         let mut loops = Vec::new();
@@ -381,27 +358,76 @@ impl Emission<'_> {
                 names.0.insert(format!("h{at}"), last.clone());
             }
         }
-        let mut smallest = None;
+        let code = self.partial(&schedule, &names, walk.number, group.parts.len())?;
+        let is_simple = places(&code) == group.parts.len() && !asks(&code);
+        if is_simple || within.iter().any(Option::is_none) {
+            return Ok(code);
+        }
+        // Tiles that are in all nests need no questions.
+        let Some(full) = self.full(&schedule)? else {
+            return Ok(code);
+        };
+        let context = Set::read(&self.order.isl, &schedule.context)?;
+        let Some((condition, node)) = self.order.isl.within(SPLITTING, || {
+            let condition = full.clone().condition(context.clone())?;
+            let context = context.intersect(full)?;
+            Ok((
+                condition,
+                Node::of_schedule(context, &schedule.text("{ }"))?,
+            ))
+        })?
+        else {
+            return Ok(code);
+        };
+        Ok(Code::If(Box::new(If {
+            condition: self::condition(&condition, &names)?,
+            then: self.node(&node, &names, walk.number, false)?,
+            otherwise: Some(code),
+        })))
+    }
+
+    /// Loops through all of it: split so that nothing is asked within them, where that is not too much.
+    fn partial(
+        &mut self,
+        schedule: &Schedule,
+        names: &Names,
+        walk: usize,
+        nests: usize,
+    ) -> Result<Code> {
+        let isl = self.order.isl.clone();
+        let context = Set::read(&isl, &schedule.context)?;
+        let variables = self.variables;
         for options in ["{ separate[x] }", "{ }"] {
-            let context = Set::read(&self.order.isl, &schedule.context)?;
-            let node = Node::of_schedule(context, &schedule.text(options))?;
-            let variables = self.variables;
-            let code = self.node(&node, &names, walk.number, false)?;
-            let places = places(&code);
-            if places <= PLACES * group.parts.len() {
+            let text = schedule.text(options);
+            let node = isl.within(SPLITTING, || Node::of_schedule(context.clone(), &text))?;
+            let code = node
+                .map(|node| self.node(&node, names, walk, false))
+                .transpose()?;
+            if let Some(code) = code.filter(|code| places(code) <= PLACES * nests) {
                 return Ok(code);
-            }
-            if smallest
-                .as_ref()
-                .is_none_or(|(fewest, _, _)| places < *fewest)
-            {
-                smallest = Some((places, code, self.variables));
             }
             self.variables = variables;
         }
-        let (_, code, variables) = smallest.ok_or(Failed::Error)?;
-        self.variables = variables;
-        Ok(code)
+        let node = Node::of_schedule(context, &schedule.text("{ atomic[x] }"))?;
+        self.node(&node, names, walk, false)
+    }
+
+    /// Which tiles have an iteration of each nest everywhere; None where there are no such tiles.
+    fn full(&self, schedule: &Schedule) -> Result<Option<Set>> {
+        let isl = &self.order.isl;
+        let full = isl.within(SPLITTING, || {
+            let mut full = Set::read(isl, &schedule.context)?;
+            for nest in &schedule.images {
+                let inside = Set::read(isl, &schedule.tile)?;
+                let missing = inside.subtract(Set::read(isl, nest)?)?;
+                full = full.subtract(missing.parameters()?)?;
+            }
+            full.coalesce()
+        })?;
+        match full {
+            Some(full) if !full.is_empty()? => Ok(Some(full)),
+            _ => Ok(None),
+        }
     }
 
     fn node(&mut self, node: &Node, names: &Names, walk: usize, is_parallel: bool) -> Result<Code> {
@@ -484,6 +510,27 @@ impl Emission<'_> {
     }
 }
 
+/// The least and the largest value of a number at iterations of a nest. Where there is no iteration, they are any numbers.
+pub fn ends(order: &Order, nest: usize, number: &Affine) -> Result<Range> {
+    let chain = order.chain;
+    let header = notation::header(chain, &[]);
+    let mut conditions = notation::known(chain);
+    let context = format!("{header}{{ : {} }}", notation::all(conditions.clone()));
+    conditions.extend(notation::domain(&chain.nests[nest]));
+    conditions.push(format!("c = {}", notation::affine(number, "i")));
+    let text = notation::exists(chain, "c", chain.nests[nest].bounds.len(), &conditions);
+    let set = Set::read(&order.isl, &text)?;
+    // Where there is no iteration isl has no number, and any will do.
+    let context = Set::read(&order.isl, &context)?.intersect(set.clone().parameters()?)?;
+    if context.is_empty()? {
+        return Ok((Expression::Constant(0), Expression::Constant(-1)));
+    }
+    let least = set.least_expression(0, context.clone())?;
+    let largest = set.largest_expression(0, context)?;
+    let names = Names::default();
+    Ok((expression(&least, &names)?, expression(&largest, &names)?))
+}
+
 /// How many places of code there are in which iterations of nests are run.
 fn places(code: &Code) -> usize {
     match code {
@@ -491,6 +538,16 @@ fn places(code: &Code) -> usize {
         Code::For(looped) => places(&looped.body),
         Code::If(choice) => places(&choice.then) + choice.otherwise.as_ref().map_or(0, places),
         Code::Run { .. } => 1,
+    }
+}
+
+/// Whether anything is asked.
+fn asks(code: &Code) -> bool {
+    match code {
+        Code::Sequence(all) => all.iter().any(asks),
+        Code::For(looped) => asks(&looped.body),
+        Code::If(_) => true,
+        Code::Run { .. } => false,
     }
 }
 
@@ -518,6 +575,10 @@ struct Schedule {
     parallel: Option<usize>,
     /// Nests, and the loops that each has on its own.
     nests: Vec<(String, Vec<String>)>,
+    /// The coordinates of a tile.
+    tile: String,
+    /// The coordinates at which each nest has iterations.
+    images: Vec<String>,
 }
 
 impl Schedule {
@@ -535,6 +596,7 @@ impl Schedule {
 
         let mut domains = Vec::new();
         let mut nests = Vec::new();
+        let mut images = Vec::new();
         let mut coordinates: Vec<Vec<Affine>> = Vec::new();
         for part in &group.parts {
             let Piece::Nest(nest) = part.piece else {
@@ -546,6 +608,7 @@ impl Schedule {
                 .map(|at| legality::coordinate(order, part, nest, at))
                 .collect();
             let mut conditions = notation::domain(&chain.nests[nest]);
+            images.push(image(&header, rank, &ours, &conditions));
             let between =
                 |&at: &usize| format!("l{at} <= {} <= h{at}", notation::affine(&ours[at], "i"));
             conditions.extend(inside.iter().map(between));
@@ -579,6 +642,12 @@ impl Schedule {
             }
             _ => None,
         };
+        let between = inside.iter().map(|at| format!("l{at} <= c{at} <= h{at}"));
+        let between = notation::all(between);
+        let tile = format!(
+            "{header}{{ {} : {between} }}",
+            notation::tuple("c", group.depth)
+        );
         Self {
             context,
             domain: format!("{header}{{ {} }}", domains.join("; ")),
@@ -586,6 +655,8 @@ impl Schedule {
             shared,
             parallel,
             nests,
+            tile,
+            images,
         }
     }
 
@@ -626,6 +697,24 @@ impl Schedule {
         }
         let child = tree.map_or(String::new(), |child| format!(", child: {child}"));
         format!("{{ domain: \"{}\"{child} }}", self.domain)
+    }
+}
+
+/// The coordinates of a nest's iterations.
+fn image(header: &str, rank: usize, coordinates: &[Affine], conditions: &[String]) -> String {
+    let are = coordinates
+        .iter()
+        .enumerate()
+        .map(|(at, one)| format!("c{at} = {}", notation::affine(one, "i")));
+    let all = notation::all(conditions.iter().cloned().chain(are));
+    let tuple = notation::tuple("c", coordinates.len());
+    let iterators: Vec<_> = (0..rank).map(|at| format!("i{at}")).collect();
+    match rank {
+        0 => format!("{header}{{ {tuple} : {all} }}"),
+        _ => format!(
+            "{header}{{ {tuple} : exists ({}: {all}) }}",
+            iterators.join(", ")
+        ),
     }
 }
 

@@ -58,3 +58,16 @@ pub fn domain(nest: &Nest) -> Vec<String> {
     });
     between.collect()
 }
+
+/// The values of a number at iterations of a nest for which something holds.
+pub fn exists(chain: &Chain, number: &str, rank: usize, conditions: &[String]) -> String {
+    let (header, all) = (header(chain, &[]), all(conditions.iter().cloned()));
+    let iterators: Vec<_> = (0..rank).map(|at| format!("i{at}")).collect();
+    match rank {
+        0 => format!("{header}{{ [{number}] : {all} }}"),
+        _ => format!(
+            "{header}{{ [{number}] : exists ({}: {all}) }}",
+            iterators.join(", ")
+        ),
+    }
+}

@@ -1,6 +1,6 @@
 //! Orders as they are put together: which loops have become one, moved by how much, and how their iterations follow each other.
 //!
-//! Iterations of a [`Group`] have coordinates, as many as its depth. They are walked through one after the other, or
+//! Iterations of a group have coordinates, as many as its depth. They are walked through one after the other, or
 //! otherwise ([`Way`]); at each, the parts of the group are run in the order in which they are written: the iteration of a
 //! nest that has these coordinates, or the iterations of another group that are in the tile which has them.
 //!
@@ -12,7 +12,7 @@ use crate::isl::{Failed, Isl};
 use crate::model::{Affine, Chain};
 use crate::plan::{Plan, Refused};
 use crate::pragma::Position;
-use crate::{legality, loops, shifts};
+use crate::{legality, loops, shifts, storage};
 
 /// Iterations of a tile in a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -348,6 +348,7 @@ impl<'a> Order<'a> {
         Ok(Plan {
             code: loops::of(self)?,
             requires: Condition::all(self.requires.clone()),
+            buffers: storage::buffers(self)?,
         })
     }
 }

@@ -5,6 +5,7 @@ use crate::isl::Failed;
 use crate::model::{Affine, Chain};
 use crate::order::{Manner, Order, Size, Way};
 use crate::pragma::{Item, Number, Position, What};
+use crate::storage::Buffer;
 
 /// An order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub struct Plan {
     pub code: Code,
     /// Where this holds the order is right; where it does not, the order in which the chain is written is.
     pub requires: Condition,
+    /// Temporary spaces of which less is enough in this order. Whoever does not know that is right as well.
+    pub buffers: Vec<Buffer>,
 }
 
 /// Why an order cannot be had.
@@ -157,5 +160,6 @@ pub fn as_written(chain: &Chain) -> Plan {
     Plan {
         code: Code::Sequence(nests.collect()),
         requires: Condition::Constant(true),
+        buffers: Vec::new(),
     }
 }

@@ -9,6 +9,9 @@ use okl_chains::plan::{self, Plan};
 use okl_chains::pragma::{Number, Position, What};
 use oracle::*;
 
+/// Accesses as [`Builder::nest`] takes them.
+type Accesses = (Mode, usize, &'static [&'static [i64]]);
+
 const FIVE: &[&[i64]] = &[&[0, 0], &[-1, 0], &[1, 0], &[0, -1], &[0, 1]];
 
 fn square() -> [(Affine, Affine); 2] {
@@ -268,10 +271,10 @@ fn u7_fluxes_in_three_dimensions() {
 
 #[test]
 fn u8_reaches_that_do_not_add_up() {
-    let (write, read): (fn(usize) -> (Mode, usize, &'static [&'static [i64]]), _) = (
-        |space| (Mode::Write, space, &[&[0]]),
-        |space, place: &'static [&'static [i64]]| (Mode::Read, space, place),
-    );
+    fn read(space: usize, place: &'static [&'static [i64]]) -> Accesses {
+        (Mode::Read, space, place)
+    }
+    let write = |space| -> Accesses { (Mode::Write, space, &[&[0]]) };
     let bounds = [range(1, (0, 0))];
     let chain = Builder::new(&["N"], &[("A", 1), ("B", 1), ("C", 1)])
         .nest(&bounds, &[write(0)])
@@ -711,10 +714,111 @@ fn what_is_combined_may_run_at_the_same_time() {
     assert_eq!((column, &why[..]), (1, expected));
 }
 
+/// What the second loop reads the first one has written, round it as well.
+fn wide_jacobi() -> Chain {
+    let wide = [range(0, (0, 1)), range(0, (0, 1))];
+    let mut chain = Builder::new(&["N"], &[("A", 2), ("B", 2)])
+        .nest(
+            &wide,
+            &[(Mode::Write, 0, &[&[0, 0]]), (Mode::Read, 1, FIVE)],
+        )
+        .nest(&square(), &[(Mode::Read, 0, FIVE)])
+        .0;
+    chain.spaces[0].is_local = true;
+    chain
+}
+
+#[test]
+fn temporary_spaces_shrink() {
+    let periods = |plan: &Plan| {
+        let buffers = plan.buffers.iter();
+        let periods = |numbers: &[okl_chains::storage::Number]| {
+            numbers.iter().map(|one| one.period).collect()
+        };
+        buffers
+            .map(|buffer| (buffer.space, periods(&buffer.numbers)))
+            .collect::<Vec<(usize, Vec<_>)>>()
+    };
+    let plan = right(&wide_jacobi(), vec![What::Fuse(None)], &[], &sizes(0..=6));
+    assert_eq!(periods(&plan), [(0, vec![Some(3), None])]);
+    // Outermost loops alone are enough.
+    let chain = wide_jacobi();
+    let mut order = Order::new(&chain).expect("isl is installed");
+    order
+        .fuse(Position::default(), 0..2, None, Some(1))
+        .expect("it is legal");
+    let plan = order.plan().expect("there are loops");
+    assert_eq!(periods(&plan), [(0, vec![Some(3), None])]);
+    assert_eq!(order.shifts(0), [[0], [1]]);
+    for size in 0..=6 {
+        check(&chain, &plan, &[size]).expect("it is right");
+    }
+    // Not where nothing is fused, where rows run at the same time, or where something was there before the chain.
+    let tiles = tile(&[3, 3], What::Serial, What::Serial);
+    for (chain, items) in [
+        (wide_jacobi(), vec![What::Serial]),
+        (wide_jacobi(), vec![What::Fuse(None), What::Wavefront]),
+        (wide_jacobi(), vec![What::Fuse(None), tiles]),
+        (local(jacobi_2d()), vec![What::Fuse(None)]),
+    ] {
+        assert_eq!(right(&chain, items, &[], &sizes(0..=6)).buffers, []);
+    }
+    // What is used where it is made is a single variable.
+    let here: &[&[i64]] = &[&[0, 0]];
+    let mut chain = Builder::new(&["N"], &[("A", 2), ("B", 2)])
+        .nest(&square(), &[(Mode::Write, 0, here)])
+        .nest(&square(), &[(Mode::Read, 0, here), (Mode::Write, 1, here)])
+        .0;
+    chain.spaces[0].is_local = true;
+    let plan = right(&chain, vec![What::Fuse(None)], &[], &sizes(0..=6));
+    assert_eq!(periods(&plan), [(0, vec![Some(1), Some(1)])]);
+}
+
+fn local(mut chain: Chain) -> Chain {
+    chain.spaces[0].is_local = true;
+    chain
+}
+
 #[test]
 fn what_takes_too_long_is_given_up() {
     let chain = fluxes(3);
     let isl = okl_chains::isl::Isl::with(2000).expect("isl is installed");
     let failed = Order::in_context(&chain, isl).err();
     assert_eq!(failed, Some(okl_chains::isl::Failed::Operations));
+}
+
+#[test]
+#[ignore = "says how long plans take"]
+fn times() {
+    for (name, chain) in [
+        ("jacobi", jacobi_2d()),
+        ("fluxes 2", fluxes(2)),
+        ("fluxes 3", fluxes(3)),
+    ] {
+        let rank = chain.nests[0].bounds.len();
+        let tiles = |over| tile(&[8; 3][..rank], over, What::Serial);
+        for (of, items) in [
+            ("fuse", vec![What::Fuse(None)]),
+            ("wavefront", vec![What::Fuse(None), What::Wavefront]),
+            ("fuse, tile", vec![What::Fuse(None), tiles(What::Serial)]),
+            (
+                "fuse, tile wavefront",
+                vec![What::Fuse(None), tiles(What::Wavefront)],
+            ),
+            ("tile, fuse", vec![tiles(What::Serial), What::Fuse(None)]),
+        ] {
+            let begin = std::time::Instant::now();
+            let plan = plan::plan(&chain, &schedule(items), &[]);
+            let places: Option<usize> = plan.as_ref().ok().map(|plan| {
+                (0..chain.nests.len())
+                    .map(|nest| loops_around(&plan.code, nest).len())
+                    .sum()
+            });
+            println!(
+                "{name}: {of}: {:?}, {places:?} places {:?}",
+                begin.elapsed(),
+                plan.err()
+            );
+        }
+    }
 }

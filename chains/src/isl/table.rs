@@ -45,6 +45,9 @@ table! {
     ctx_alloc: fn() -> Pointer;
     ctx_free: fn(Pointer);
     ctx_set_max_operations: fn(Pointer, c_ulong);
+    ctx_get_max_operations: fn(Pointer) -> c_ulong;
+    ctx_reset_operations: fn(Pointer);
+    ctx_reset_error: fn(Pointer);
     ctx_last_error: fn(Pointer) -> c_int;
     options_set_on_error: fn(Pointer, c_int) -> c_int;
     set_read_from_str: fn(Pointer, *const c_char) -> Pointer;
@@ -79,6 +82,7 @@ table! {
     map_reverse: fn(Pointer) -> Pointer;
     map_apply_range: fn(Pointer, Pointer) -> Pointer;
     map_apply_domain: fn(Pointer, Pointer) -> Pointer;
+    map_range: fn(Pointer) -> Pointer;
     map_deltas: fn(Pointer) -> Pointer;
     schedule_read_from_str: fn(Pointer, *const c_char) -> Pointer;
     schedule_free: fn(Pointer) -> Pointer;
@@ -118,7 +122,7 @@ table! {
     val_get_num_si: fn(Pointer) -> c_long;
     val_is_int: fn(Pointer) -> c_int;
     val_is_infty: fn(Pointer) -> c_int;
-    val_is_neginfty: fn(Pointer) -> c_int;
+    val_is_nan: fn(Pointer) -> c_int;
     val_free: fn(Pointer) -> Pointer;
 }
 

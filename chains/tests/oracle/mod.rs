@@ -88,11 +88,17 @@ fn combines(code: &Code, all: &mut HashMap<usize, Vec<usize>>) {
 /// Whether a plan is right for these parameters, or says itself that it is not for them.
 pub fn check(chain: &Chain, plan: &Plan, parameters: &[i64]) -> Result<(), String> {
     match plan.requires.holds(parameters, &[]) {
-        Some(true) => check_code(chain, &plan.code, parameters),
+        Some(true) => {
+            check_code(chain, &plan.code, parameters)?;
+            check_buffers(chain, plan, parameters)
+        }
         Some(false) => Ok(()),
         None => Err("what it requires has no answer".to_string()),
     }
 }
+
+/// The number of an iteration, and what it accesses how.
+type Accessed = (usize, Mode, Option<Vec<i64>>);
 
 /// Whether code is right for these parameters.
 pub fn check_code(chain: &Chain, code: &Code, parameters: &[i64]) -> Result<(), String> {
@@ -122,8 +128,7 @@ pub fn check_code(chain: &Chain, code: &Code, parameters: &[i64]) -> Result<(), 
     }
     let mut combined = HashMap::new();
     combines(code, &mut combined);
-    let mut accesses: Vec<Vec<(usize, Mode, Option<Vec<i64>>)>> =
-        vec![Vec::new(); chain.spaces.len()];
+    let mut accesses: Vec<Vec<Accessed>> = vec![Vec::new(); chain.spaces.len()];
     for (number, (nest, iteration)) in written.iter().enumerate() {
         for access in &chain.nests[*nest].accesses {
             let of = |one: &Affine| value(one, iteration, parameters);
@@ -163,6 +168,90 @@ pub fn check_code(chain: &Chain, code: &Code, parameters: &[i64]) -> Result<(), 
                     }
                 }
             }
+        }
+    }
+    Ok(())
+}
+
+/// What each iteration reads of spaces that have buffers, by the iterations that have written it, where elements have the
+/// places that `place` says. None stands for what was there before the chain.
+fn values_read(
+    chain: &Chain,
+    plan: &Plan,
+    order: &[Iteration],
+    parameters: &[i64],
+    place: &dyn Fn(usize, &[i64]) -> Vec<i64>,
+) -> HashMap<Iteration, Vec<Option<(Iteration, Vec<i64>)>>> {
+    let mut memory: HashMap<(usize, Vec<i64>), (Iteration, Vec<i64>)> = HashMap::new();
+    let mut all = HashMap::new();
+    for iteration in order {
+        let mut values = Vec::new();
+        let ours = |writes: bool| {
+            let accesses = chain.nests[iteration.0].accesses.iter();
+            let accesses = accesses.filter(move |access| match access.mode {
+                Mode::Read => !writes,
+                Mode::Write => writes,
+                Mode::Reduce(_) => true,
+            });
+            accesses.filter_map(|access| {
+                let buffer = plan
+                    .buffers
+                    .iter()
+                    .position(|buffer| buffer.space == access.space)?;
+                let index = access.index.as_ref()?.iter();
+                let element: Vec<_> = index
+                    .map(|one| value(one, &iteration.1, parameters))
+                    .collect();
+                Some((buffer, element))
+            })
+        };
+        for (buffer, element) in ours(false) {
+            values.push(memory.get(&(buffer, place(buffer, &element))).cloned());
+        }
+        for (buffer, element) in ours(true) {
+            memory.insert(
+                (buffer, place(buffer, &element)),
+                (iteration.clone(), element),
+            );
+        }
+        all.insert(iteration.clone(), values);
+    }
+    all
+}
+
+/// Whether what is read in buffers is what is read as it is written.
+fn check_buffers(chain: &Chain, plan: &Plan, parameters: &[i64]) -> Result<(), String> {
+    if plan.buffers.is_empty() {
+        return Ok(());
+    }
+    let whole = |_: usize, element: &[i64]| element.to_vec();
+    let some = |buffer: usize, element: &[i64]| {
+        let numbers = plan.buffers[buffer].numbers.iter().zip(element);
+        let place = numbers.map(|(number, &at)| {
+            let end =
+                |one: &code::Expression| one.value(parameters, &[]).expect("ends have values");
+            let (first, last) = (end(&number.first), end(&number.last));
+            assert!(
+                (first..=last).contains(&at),
+                "{at} is not from {first} to {last}"
+            );
+            number.period.map_or(at, |period| at.rem_euclid(period))
+        });
+        place.collect()
+    };
+    let written = iterations(chain, parameters);
+    let ran: Vec<_> = order(&plan.code, parameters)
+        .into_iter()
+        .map(|one| one.0)
+        .collect();
+    let expected = values_read(chain, plan, &written, parameters, &whole);
+    let found = values_read(chain, plan, &ran, parameters, &some);
+    for iteration in &written {
+        if found[iteration] != expected[iteration] {
+            return Err(format!(
+                "{iteration:?} reads {:?} in place of {:?} with {parameters:?}, {:?}",
+                found[iteration], expected[iteration], plan.buffers
+            ));
         }
     }
     Ok(())
