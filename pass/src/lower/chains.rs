@@ -21,12 +21,11 @@ use crate::llvm::{
 };
 use crate::lower::cpu::counted::Copies;
 use crate::lower::cpu::threads::{Why, not, share};
+use crate::marks::CHAINS;
 
 use bodies::{Around, Body, Iteration};
 use code::{Writer, nests_of};
 
-/// What the calls begin with that the driver writes around chains and their loops.
-const MARKER: &str = "__okl_omplc_";
 /// Parameters of more than 32 bits are looked at: sums of them do not overflow then, nor do products of two of them where
 /// there are such.
 const MOST: [i64; 2] = [1 << 48, 1 << 30];
@@ -382,7 +381,7 @@ fn copy_of_counting<'m>(
 
 /// Whether a call only says something of a chain.
 fn is_marker(call: Call<'_>) -> bool {
-    call.callee_name().starts_with(MARKER)
+    call.callee_name().starts_with(CHAINS)
 }
 
 /// Deletes the calls that say what a chain is.
@@ -396,7 +395,7 @@ fn take_out<'m>(module: &'m Module, chain: &Chain<'m>) {
 /// Deletes all calls that say what a chain is: loops run as they are written. True where there were some.
 pub fn take_out_all(module: &Module) -> bool {
     let mut functions = module.functions();
-    functions.retain(|one| one.name().starts_with(MARKER));
+    functions.retain(|one| one.name().starts_with(CHAINS));
     for one in &functions {
         for call in one.users().into_iter().filter_map(Value::as_call) {
             call.take_out(module);

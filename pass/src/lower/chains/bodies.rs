@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use crate::analysis::leaving::Leaving;
 use crate::analysis::variables::{Does, is_harmless, uses};
 use crate::ir::{Chain, Counter, Extent, Nest};
-use crate::llvm::{Block, Builder, Call, Function, Instruction, Module, Opcode, Type, Value};
+use crate::llvm::{Block, Builder, Function, Instruction, Module, Opcode, Type, Value};
 use crate::lower::cpu::counted::variable;
 use crate::lower::cpu::threads::area::{Area, is_read_from};
 use crate::lower::cpu::threads::{Why, not};
@@ -54,8 +54,6 @@ pub struct Body<'m> {
 pub struct Iteration<'m> {
     /// The function: of the iteration variables, of the values of variables, and of other values.
     pub function: Function<'m>,
-    /// Where the program calls it.
-    pub call: Call<'m>,
     /// Variables whose values it is handed.
     pub values: Vec<Instruction<'m>>,
     /// Other values, which are there in front of the chain.
@@ -384,7 +382,6 @@ impl<'m> Body<'m> {
         let known = self.iteration.len() + self.values.len();
         Iteration {
             function: made,
-            call,
             values: self.values.clone(),
             others: call.arguments().into_iter().skip(known).collect(),
         }
