@@ -17,8 +17,8 @@ double sqrt(double);
 // CHECK: loop chain at {{.*}}: 2 loops
 // CHECK: nest 0: domain 1:n - 2: proved
 // CHECK-NEXT: nest 0: domain 1:n - 2: proved
-// CHECK-NEXT: nest 1: domain 1:n - 2: proved
-// CHECK-NEXT: nest 1: domain 1:n - 2: proved
+// CHECK-NEXT: nest 1: domain 1:n - 3: proved
+// CHECK-NEXT: nest 1: domain 1:n - 3: proved
 // CHECK-NEXT: nest 0: writes A{(i,j)}: proved
 // CHECK-NEXT: nest 0: reads B{(i-1,j)}: proved
 // CHECK-NEXT: nest 0: reads B{(i,j)}: proved
@@ -28,6 +28,9 @@ double sqrt(double);
 // CHECK-NEXT: nest 1: writes B{(k,l)}: proved
 // CHECK-NEXT: nest 1: reads A{(k,l)}: proved
 // CHECK-NEXT: nest 1: reads A{(k,l+1)}: proved
+// CHECK-NEXT: parameters %{{[0-9]+}}, of the schedule []
+// CHECK-NEXT: nest 0: 1:p0, 1:p0
+// CHECK-NEXT: nest 1: 1:p0-1, 1:p0-1
 // CHECK-NOT: trusted
 void jacobi(long n, double *restrict A, double *restrict B) {
   CHAIN("");
@@ -36,9 +39,9 @@ void jacobi(long n, double *restrict A, double *restrict B) {
     for (int j = 1; j < n - 1; j++)
       A[i * n + j] = 0.2 * (B[i * n + j] + B[(i - 1) * n + j] + B[(i + 1) * n + j] + B[i * n + j - 1] + B[i * n + j + 1]);
   NEXT;
-  FOR("domain($0:$1,$2:$3) with(k,l) write B{(k,l)} read A{(k,l),(k,l+1)}", 1L, n - 2, 1L, n - 2);
-  for (int i = 1; i <= n - 2; i++)
-    for (int j = 1; j < n - 1; j++)
+  FOR("domain($0:$1,$2:$3) with(k,l) write B{(k,l)} read A{(k,l),(k,l+1)}", 1L, n - 3, 1L, n - 3);
+  for (int i = 1; i <= n - 3; i++)
+    for (int j = 1; j < n - 2; j++)
       B[i * n + j] = sqrt(A[i * n + j] + A[i * n + j + 1]);
   NEXT;
   END;
@@ -96,6 +99,7 @@ void derived(int n, double *restrict a, double *restrict b) {
 // CHECK: loop chain at {{.*}}: 1 loops
 // CHECK: nest 0: writes P{(i,j)}: proved
 // CHECK-NEXT: nest 0: reads Q{(i+1,j)}: proved
+// CHECK: P and Q must not overlap
 // CHECK: trusted at {{.*}}: it is trusted that elements of P with different numbers are different ones
 // CHECK: trusted at {{.*}}: it is trusted that these have no memory in common: P and Q, P and q, P and p
 // CHECK: trusted at {{.*}}: it is trusted that the loops do not write the pointers and numbers that say what they access
@@ -164,4 +168,19 @@ void carries(int n, double *restrict a, double *restrict b) {
     NEXT;
     END;
   }
+}
+
+// What is said to be local, and is read behind the chain; a schedule's values.
+// CHECK: loop chain at {{.*}}: 1 loops
+// CHECK: parameters %{{[0-9]+}}, %{{[0-9]+}}, of the schedule [0]
+// CHECK-NEXT: nest 0: 0:p1
+// CHECK: doubtful at a.c:7: T is said to be local to this loop chain, and may be read behind it (line [[# @LINE + 8]])
+double local(long n, long size, double *restrict t) {
+  __okl_omplc_chain("\"a.c\" @7:9 loopchain schedule(tile(($0), serial, serial)) local(@7:40 T)", size);
+  FOR("domain(0:$0) with(i) write T{(i)}", n - 1);
+  for (long i = 0; i < n; i++)
+    t[i] = i;
+  NEXT;
+  END;
+  return t[3];
 }

@@ -67,9 +67,12 @@ pub fn model<'m>(module: &'m Module, chains: &[Chain<'m>]) -> Vec<Outcome<'m>> {
     }
     let copy = OwnModule::copy_of(module);
     let found = loop_chain::recognise(&copy).chains;
-    assert!(found.len() == chains.len(), "a copy has the same chains");
     let _nobody_is_told = Silence::begin(&copy);
-    let all = run_once(&copy, &found);
+    let mut all = run_once(&copy, &found);
+    if found.len() != chains.len() {
+        all.clear();
+    }
+    all.resize_with(chains.len(), || None);
     let pairs = chains.iter().zip(&all);
     pairs
         .map(|(chain, single)| match single {
@@ -1105,6 +1108,26 @@ fn gcd(a: i64, b: i64) -> i64 {
     }
 }
 
+/// A bound of the model in words.
+fn shown(number: &Affine) -> String {
+    let parameters = number
+        .parameters
+        .iter()
+        .enumerate()
+        .filter(|one| *one.1 != 0);
+    let parameters: Vec<_> = parameters
+        .map(|(at, times)| match times {
+            1 => format!("p{at}"),
+            _ => format!("{times} * p{at}"),
+        })
+        .collect();
+    match (parameters.is_empty(), number.constant) {
+        (true, constant) => constant.to_string(),
+        (false, 0) => parameters.join(" + "),
+        (false, constant) => format!("{}{constant:+}", parameters.join(" + ")),
+    }
+}
+
 /// Prints the chains of a module, and what is known of them.
 pub fn print(run: &Run<'_>) -> bool {
     let found = loop_chain::recognise(run.module);
@@ -1121,7 +1144,37 @@ pub fn print(run: &Run<'_>) -> bool {
             for one in &known.findings {
                 let _ = writeln!(text, "  {one}");
             }
+            let parameters: Vec<_> = known
+                .parameters
+                .iter()
+                .map(|one| one.operand_text())
+                .collect();
+            if !parameters.is_empty() {
+                let scheduled = &known.values;
+                let _ = writeln!(
+                    text,
+                    "  parameters {}, of the schedule {scheduled:?}",
+                    parameters.join(", ")
+                );
+            }
+            for (number, one) in known.model.nests.iter().enumerate() {
+                let bounds: Vec<_> = one
+                    .bounds
+                    .iter()
+                    .map(|one| format!("{}:{}", shown(&one.first), shown(&one.last)))
+                    .collect();
+                let _ = writeln!(text, "  nest {number}: {}", bounds.join(", "));
+            }
+            let spaces = &known.model.spaces;
+            for &(one, other) in &known.must_not_overlap {
+                let _ = writeln!(
+                    text,
+                    "  {} and {} must not overlap",
+                    spaces[one].name, spaces[other].name
+                );
+            }
             tell(&mut text, "  trusted", &known.trusted);
+            tell(&mut text, "  doubtful", &known.doubts);
         }
         tell(&mut text, "wrong", &outcome.mistakes);
         tell(&mut text, "declined", &outcome.declined);

@@ -48,7 +48,8 @@ impl fmt::Display for Chain<'_> {
             let loops: Vec<_> = one.loops.iter().map(counts).collect();
             writeln!(f, "  nest at {site}: {}", loops.join(", "))?;
         }
-        Ok(())
+        let end = Site::Instruction(self.end.instruction());
+        writeln!(f, "  ends at {end}, pragmas in {}", self.file)
     }
 }
 

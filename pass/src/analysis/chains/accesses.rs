@@ -78,7 +78,7 @@ pub fn of<'c>(
             | Opcode::LLVMFence => {
                 return Err((at, "has an atomic or volatile access".to_string()));
             }
-            _ if is_harmless(at) || at.only_computes() => {}
+            _ if is_harmless(at) || at.only_computes() || only_computes(at) => {}
             Opcode::LLVMCall | Opcode::LLVMInvoke => {
                 let call = at.as_call().expect("it is a call");
                 let name = call.callee_name();
@@ -92,14 +92,6 @@ pub fn of<'c>(
                     add(call.arguments()[0], length(), Mode::Write);
                 } else if name.starts_with("llvm.memset.") {
                     add(call.arguments()[0], length(), Mode::Write);
-                } else if name.starts_with("llvm.assume") || name.starts_with("llvm.stack") {
-                } else if at.opcode() == Opcode::LLVMCall && call.reach() == Reach::Nothing {
-                } else if at.opcode() == Opcode::LLVMCall
-                    && is_mathematics(&name)
-                    && call
-                        .callee_function()
-                        .is_some_and(|one| one.is_declaration())
-                {
                 } else if is_ours(&name) {
                     return Err((at, "is not understood".to_string()));
                 } else {
@@ -119,6 +111,19 @@ pub fn of<'c>(
         }
     }
     Ok(merge(reductions(found)))
+}
+
+/// Whether a call accesses nothing of the program's, and goes on behind it.
+fn only_computes(at: Instruction<'_>) -> bool {
+    let Some(call) = at.as_call().filter(|_| at.opcode() == Opcode::LLVMCall) else {
+        return false;
+    };
+    let name = call.callee_name();
+    let is_external = call
+        .callee_function()
+        .is_some_and(|one| one.is_declaration());
+    let is_hint = name.starts_with("llvm.assume") || name.starts_with("llvm.stack");
+    is_hint || call.reach() == Reach::Nothing || is_external && is_mathematics(&name)
 }
 
 /// Of accesses that are the same, one.

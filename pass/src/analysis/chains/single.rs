@@ -65,27 +65,24 @@ pub fn is_ours(name: &str) -> bool {
 
 /// Changes a copy of a module so that its chains run once; those for which that cannot be said are left out.
 pub fn run_once<'c>(copy: &'c Module, chains: &[Chain<'c>]) -> Vec<Option<Single<'c>>> {
-    let mut variables = Vec::new();
-    for (number, chain) in chains.iter().enumerate() {
-        variables.push(mark_places(copy, number, chain).then(|| ()));
-    }
+    let numbered = || chains.iter().enumerate();
+    let marked: Vec<bool> = numbered()
+        .map(|(number, chain)| mark_places(copy, number, chain))
+        .collect();
+    let known: Vec<bool> = numbered()
+        .map(|(number, chain)| marked[number] && prepare(copy, number, chain))
+        .collect();
     let functions: HashSet<_> = chains
         .iter()
         .map(|one| one.site.instruction().function())
         .collect();
-    for (number, known) in variables.iter_mut().enumerate() {
-        if known.is_some() && !prepare(copy, number, &chains[number]) {
-            *known = None;
-        }
-    }
     for function in functions {
         function.remove_attribute("optnone");
         let passes = Passes::over(function);
         passes.run("sroa,instsimplify,simplifycfg,sroa,instsimplify,simplifycfg");
     }
-    let found = variables.iter().enumerate();
-    found
-        .map(|(number, known)| known.and_then(|()| find(copy, number, &chains[number])))
+    numbered()
+        .map(|(number, chain)| known[number].then(|| find(copy, number, chain))?)
         .collect()
 }
 
