@@ -187,22 +187,28 @@ impl Expression {
         Self::extreme(of, i64::max, Self::Largest)
     }
 
+    /// Of those that differ by a constant, one is enough.
     fn extreme(of: Vec<Self>, better: fn(i64, i64) -> i64, all: fn(Vec<Self>) -> Self) -> Self {
-        let mut constant = None;
-        let mut others: Vec<Self> = Vec::new();
+        let mut parts: Vec<(Self, i64)> = Vec::new();
         for one in of {
-            match one {
-                Self::Constant(value) => {
-                    constant = Some(constant.map_or(value, |known| better(known, value)));
-                }
-                one if others.contains(&one) => {}
-                one => others.push(one),
+            let (base, constant) = match one {
+                Self::Constant(constant) => (Self::Constant(0), constant),
+                Self::Add(base, constant) => match *constant {
+                    Self::Constant(constant) => (*base, constant),
+                    constant => (Self::Add(base, constant.into()), 0),
+                },
+                one => (one, 0),
+            };
+            match parts.iter_mut().find(|part| part.0 == base) {
+                Some(part) => part.1 = better(part.1, constant),
+                None => parts.push((base, constant)),
             }
         }
-        others.extend(constant.map(Self::Constant));
-        match others.len() {
-            1 => others.remove(0),
-            _ => all(others),
+        let sum = |(base, constant)| Self::sum(base, Self::Constant(constant));
+        let mut parts: Vec<_> = parts.into_iter().map(sum).collect();
+        match parts.len() {
+            1 => parts.remove(0),
+            _ => all(parts),
         }
     }
 
@@ -369,5 +375,50 @@ impl State<'_, '_> {
                 Some(())
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_numbers_that_differ_by_a_constant_one_is_enough() {
+        let parameter =
+            |constant| Expression::sum(Expression::Parameter(0), Expression::Constant(constant));
+        let three = |first: i64| {
+            vec![
+                parameter(first),
+                Expression::Constant(5),
+                parameter(1),
+                Expression::Constant(2),
+            ]
+        };
+        let all = [parameter(2), Expression::Constant(5)];
+        assert_eq!(
+            Expression::largest(three(2)),
+            Expression::Largest(all.to_vec())
+        );
+        assert_eq!(
+            Expression::least(vec![parameter(-1), parameter(0)]),
+            parameter(-1)
+        );
+        assert_eq!(
+            Expression::difference(parameter(3), parameter(3)),
+            Expression::Constant(0)
+        );
+        assert_eq!(
+            Expression::quotient(Expression::Constant(-1), Expression::Constant(4)),
+            Expression::Constant(-1)
+        );
+    }
+
+    #[test]
+    fn a_number_that_does_not_fit_has_no_value() {
+        let large = Expression::sum(Expression::Parameter(0), Expression::Constant(i64::MAX));
+        assert_eq!(large.value(&[1], &[]), None);
+        assert_eq!(large.value(&[0], &[]), Some(i64::MAX));
+        let divided = Expression::quotient(Expression::Constant(1), Expression::Parameter(0));
+        assert_eq!(divided.value(&[0], &[]), None);
     }
 }

@@ -4,6 +4,10 @@
 //! [`Plan`](plan::Plan), whose loops are [`Code`](code::Code). Nothing here knows LLVM or a compiler: the driver reads
 //! pragmas with it, the pass asks it for orders.
 //!
+//! A schedule becomes a plan in steps: [`dependences`] are worked out; an [`Order`](order::Order) is put together, item by item,
+//! each of which is proved to be legal (`legality`, with `shifts` where loops become one); its loops are made (`loops`), and
+//! [`storage`] says which temporary spaces need less. All of that is in integer sets, by [`isl`].
+//!
 //! Guarantee: a plan runs each iteration of each loop once, and whatever one iteration reads, writes or updates that another
 //! one writes is accessed in the order in which the loops are written. What cannot be had so is refused.
 

@@ -7,7 +7,7 @@
 //! Guarantee: whatever is asked of an [`Order`] is done only where it is legal, and is otherwise an error that says why.
 
 use crate::code::{Condition, Expression};
-use crate::dependences::{Dependence, dependences};
+use crate::dependences::{Dependence, Kind, dependences};
 use crate::isl::{Failed, Isl};
 use crate::model::{Affine, Chain};
 use crate::plan::{Plan, Refused};
@@ -173,9 +173,9 @@ impl<'a> Order<'a> {
         }
         if sizes.len() > depth {
             let (sizes, name) = (sizes.len(), self.name(nest));
-            let loops = loops_in_words(depth);
+            let dimensions = dimensions(depth);
             return refuse(format!(
-                "tiles of {sizes} dimensions do not fit {name}, which has {loops}"
+                "tiles of {sizes} dimensions do not fit {name}, which has {dimensions}"
             ));
         }
         for size in sizes {
@@ -198,6 +198,66 @@ impl<'a> Order<'a> {
     pub(crate) fn require(&mut self, condition: Condition) {
         if !self.requires.contains(&condition) {
             self.requires.push(condition);
+        }
+    }
+
+    /// Chooses an order: outermost loops run in parallel where they can, and loops of which a later one reads what an
+    /// earlier one writes become one, but for their innermost loops, where that leaves the outermost one parallel.
+    pub fn choose(&mut self, at: Position) -> Done {
+        let mut group = 0;
+        while group + 1 < self.groups.len() {
+            if !self.joined(at, group)? {
+                group += 1;
+            }
+        }
+        for group in 0..self.groups.len() {
+            self.tried_parallel(at, group)?;
+        }
+        Ok(())
+    }
+
+    /// Makes a group and the next one a single one, where that is good. Says whether it is.
+    fn joined(&mut self, at: Position, group: usize) -> std::result::Result<bool, Refused> {
+        let (one, other) = (self.groups[group].nests(), self.groups[group + 1].nests());
+        let is_passed_on = |dependence: &Dependence| {
+            let is_between = one.contains(&dependence.from) && other.contains(&dependence.to);
+            is_between && dependence.kind == Kind::Flow
+        };
+        let ranks = one
+            .iter()
+            .chain(&other)
+            .map(|&nest| self.chain.nests[nest].bounds.len());
+        let (least, most) = ranks.fold((usize::MAX, 0), |(least, most), rank| {
+            (least.min(rank), most.max(rank))
+        });
+        if least != most || least == 0 || !self.dependences.iter().any(is_passed_on) {
+            return Ok(false);
+        }
+        let before = self.groups.clone();
+        let depth = (least - 1).max(1);
+        let is_joined = match self.fuse(at, group..group + 2, None, Some(depth)) {
+            Ok(()) => {
+                let serial = self.groups[group].clone();
+                let is_parallel = self.tried_parallel(at, group)?;
+                self.groups[group] = serial;
+                is_parallel
+            }
+            Err(refused) if refused.is_illegal => false,
+            Err(refused) => return Err(refused),
+        };
+        if !is_joined {
+            self.groups = before;
+        }
+        Ok(is_joined)
+    }
+
+    /// Runs the outermost loop of a group in parallel, where that is legal. Says whether it is.
+    fn tried_parallel(&mut self, at: Position, group: usize) -> std::result::Result<bool, Refused> {
+        let what = Way::Parallel;
+        match self.set(group, &Manner { at, what }) {
+            Ok(()) => Ok(true),
+            Err(refused) if refused.is_illegal => Ok(false),
+            Err(refused) => Err(refused),
         }
     }
 
@@ -251,7 +311,14 @@ impl<'a> Order<'a> {
         }
         let peeled: Vec<_> = fused.drain(..).map(Group::peeled).collect();
         let depths = peeled.iter().map(|group| group.depth).max().unwrap_or(0);
-        let depth = depth.unwrap_or(depths).min(depths);
+        // All dimensions of tiles become one: what has them knows no others.
+        let is_of_nests = peeled
+            .iter()
+            .flat_map(|group| &group.parts)
+            .all(|part| matches!(part.piece, Piece::Nest(_)));
+        let depth = depth
+            .filter(|_| is_of_nests)
+            .map_or(depths, |depth| depth.min(depths));
         let alike = peeled
             .windows(2)
             .all(|two| two[0].walk.is_like(&two[1].walk));
@@ -353,7 +420,8 @@ impl<'a> Order<'a> {
     }
 }
 
-fn loops_in_words(count: usize) -> String {
+/// So many dimensions, in words.
+pub(crate) fn dimensions(count: usize) -> String {
     match count {
         1 => "1 dimension".to_string(),
         _ => format!("{count} dimensions"),

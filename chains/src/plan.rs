@@ -73,7 +73,7 @@ pub fn plan(chain: &Chain, schedule: &[Item], values: &[usize]) -> Result<Plan, 
     for item in schedule {
         last = item.at;
         match &item.what {
-            What::Auto => return Ok(as_written(chain)),
+            What::Auto => order.choose(item.at)?,
             What::Fuse(shifts) => {
                 let number = |&number: &Number| affine(item.at, number, values);
                 let shift =
@@ -161,5 +161,31 @@ pub fn as_written(chain: &Chain) -> Plan {
         code: Code::Sequence(nests.collect()),
         requires: Condition::Constant(true),
         buffers: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_worked_out_is_no_mistake_of_the_programmer() {
+        let of = |failed| Refused::failed(Position { line: 3, column: 4 }, failed);
+        let stay = "the loops stay in the order in which they are written";
+        for (failed, why) in [
+            (
+                Failed::Missing,
+                "libisl.so.23 is not installed (Debian's package libisl23)",
+            ),
+            (
+                Failed::Operations,
+                "this schedule takes too long to work out",
+            ),
+            (Failed::Error, "isl has no answer for this schedule"),
+        ] {
+            let refused = of(failed);
+            assert_eq!(refused.why, format!("{why}: {stay}"));
+            assert!(!refused.is_illegal && refused.at.line == 3);
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::isl::{Extreme, Failed, Map, Set};
 use crate::legality;
 use crate::model::Affine;
 use crate::notation;
-use crate::order::{Group, Order};
+use crate::order::{Group, Order, dimensions};
 use crate::plan::Refused;
 use crate::pragma::Position;
 
@@ -22,14 +22,15 @@ pub fn check(
 ) -> Result<(), Refused> {
     if shifts.len() != groups.len() {
         let (said, are) = (shifts.len(), groups.len());
-        let why = format!("`fuse` says how {said} loops are moved, but there are {are}");
+        let why =
+            format!("`fuse` moves {said} of {are} loops: it has to say that of all or of none");
         return Err(Refused::illegal(at, why));
     }
     for (number, (shift, group)) in shifts.iter().zip(groups).enumerate() {
         if shift.len() != group.depth && shift.len() != depth {
-            let (said, has) = (shift.len(), group.depth);
+            let (said, has) = (dimensions(shift.len()), group.depth);
             let number = number + 1;
-            let why = format!("`fuse` moves loop {number} in {said} dimensions, but it has {has}");
+            let why = format!("`fuse` moves loop {number} in {said}, but it has {has}");
             return Err(Refused::illegal(at, why));
         }
     }

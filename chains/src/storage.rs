@@ -7,7 +7,7 @@
 //!
 //! Guarantee: this is said only of spaces that nothing reads behind the chain, all elements of which that the chain reads
 //! have been written by a loop in front of that one, and all accesses to which are in loops that are one and run one
-//! iteration after the other.
+//! iteration after the other, but for iterations of the outermost one that run in parallel and access no element in common.
 
 use crate::code::Expression;
 use crate::isl::{Extreme, Map, Result, Set};
@@ -24,6 +24,8 @@ pub struct Buffer {
     pub space: usize,
     /// Its numbers, the outermost first.
     pub numbers: Vec<Number>,
+    /// Whether a parallel loop is around, each iteration of which needs what there is for it alone: each thread has its own.
+    pub is_private: bool,
 }
 
 /// A number of the elements of a buffer.
@@ -47,7 +49,7 @@ pub fn buffers(order: &Order) -> Result<Vec<Buffer>> {
         {
             continue;
         }
-        let Some(periods) = periods(order, space)? else {
+        let Some((periods, is_private)) = periods(order, space)? else {
             continue;
         };
         if periods.iter().all(Option::is_none) {
@@ -65,6 +67,7 @@ pub fn buffers(order: &Order) -> Result<Vec<Buffer>> {
         all.push(Buffer {
             space,
             numbers: numbers.collect::<Result<_>>()?,
+            is_private,
         });
     }
     Ok(all)
@@ -86,7 +89,8 @@ fn elements(order: &Order, nest: usize, access: &Access) -> Result<Set> {
 
 fn is_written_before_it_is_read(order: &Order, space: usize) -> Result<bool> {
     for (nest, access) in accesses(order, space) {
-        if access.index.is_none() {
+        let numbers = access.index.as_ref().map_or(0, Vec::len);
+        if numbers != order.chain.spaces[space].rank {
             return Ok(false);
         }
         if access.mode == Mode::Write {
@@ -95,7 +99,7 @@ fn is_written_before_it_is_read(order: &Order, space: usize) -> Result<bool> {
         let mut missing = elements(order, nest, access)?;
         for (earlier, write) in accesses(order, space) {
             let is_before = earlier < nest && write.mode == Mode::Write && write.must;
-            if is_before && write.index.is_some() {
+            if is_before {
                 missing = missing.subtract(elements(order, earlier, write)?)?;
             }
         }
@@ -106,8 +110,9 @@ fn is_written_before_it_is_read(order: &Order, space: usize) -> Result<bool> {
     Ok(true)
 }
 
-/// How many values of each number are enough; None where there is no order in which that can be said.
-fn periods(order: &Order, space: usize) -> Result<Option<Vec<Option<i64>>>> {
+/// How many values of each number are enough, and whether that is so in each iteration of a parallel loop; None where there is
+/// no order in which that can be said.
+fn periods(order: &Order, space: usize) -> Result<Option<(Vec<Option<i64>>, bool)>> {
     let is_accessed = |group: &&Group| {
         let nests = group.nests();
         accesses(order, space).any(|(nest, _)| nests.contains(&nest))
@@ -116,25 +121,29 @@ fn periods(order: &Order, space: usize) -> Result<Option<Vec<Option<i64>>>> {
     let [group] = groups[..] else {
         return Ok(None);
     };
-    if !matches!(group.walk.what, Steps::Serial) {
-        return Ok(None);
-    }
+    let is_parallel = match group.walk.what {
+        Steps::Serial => false,
+        Steps::Parallel => true,
+        _ => return Ok(None),
+    };
     let rank = order.chain.spaces[space].rank;
     let mut periods = vec![None; rank];
-    for at in 0..rank.min(group.depth) {
-        let (Some(most), Some(least)) = (
-            reach(order, group, space, at, "")?,
-            reach(order, group, space, at, "-")?,
-        ) else {
+    for (at, period) in periods.iter_mut().enumerate().take(group.depth) {
+        let most = reach(order, group, space, at, "")?;
+        let least = reach(order, group, space, at, "-")?;
+        let (Some(most), Some(least)) = (most, least) else {
             break;
         };
         let width = most + least + 1;
-        periods[at] = Some(width);
+        if is_parallel && at == 0 && width != 1 {
+            break;
+        }
+        *period = Some(width);
         if width != 1 {
             break;
         }
     }
-    Ok(Some(periods))
+    Ok(Some((periods, is_parallel)))
 }
 
 /// By how much the number of an element is more than the coordinate at which it is accessed, at most, or less (`-`).
@@ -145,10 +154,11 @@ fn reach(order: &Order, group: &Group, space: usize, at: usize, sign: &str) -> R
             .parts
             .iter()
             .find(|part| matches!(part.piece, Piece::Nest(number) if number == nest));
-        let (Some(part), Some(index)) = (part, &access.index) else {
+        let number = access.index.as_ref().and_then(|index| index.get(at));
+        let (Some(part), Some(number)) = (part, number) else {
             return Ok(None);
         };
-        let more = index[at].less(&legality::coordinate(order, part, nest, at));
+        let more = number.less(&legality::coordinate(order, part, nest, at));
         let nest = &order.chain.nests[nest];
         let mut conditions = notation::known(order.chain);
         conditions.extend(notation::domain(nest));
@@ -167,10 +177,10 @@ fn reach(order: &Order, group: &Group, space: usize, at: usize, sign: &str) -> R
 fn extent(order: &Order, space: usize, at: usize) -> Result<(Expression, Expression)> {
     let (mut first, mut last) = (Vec::new(), Vec::new());
     for (nest, access) in accesses(order, space) {
-        let Some(index) = &access.index else {
+        let Some(number) = access.index.as_ref().and_then(|index| index.get(at)) else {
             continue;
         };
-        let (least, largest) = loops::ends(order, nest, &index[at])?;
+        let (least, largest) = loops::ends(order, nest, number)?;
         first.push(least);
         last.push(largest);
     }

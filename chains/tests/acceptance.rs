@@ -392,9 +392,9 @@ fn s3_moved_onto_each_other() {
 #[test]
 fn s4_wrong_numbers_of_shifts() {
     let chain = plain(&[&[4, 4], &[4, 4]]);
-    let why = "`fuse` moves loop 2 in 1 dimensions, but it has 2".to_string();
+    let why = "`fuse` moves loop 2 in 1 dimension, but it has 2".to_string();
     assert_eq!(refusal(&chain, vec![fuse_by(&[&[0, 0], &[1]])]), (1, why));
-    let why = "`fuse` says how 1 loops are moved, but there are 2".to_string();
+    let why = "`fuse` moves 1 of 2 loops: it has to say that of all or of none".to_string();
     assert_eq!(refusal(&chain, vec![fuse_by(&[&[0, 0]])]), (1, why));
 }
 
@@ -780,45 +780,67 @@ fn local(mut chain: Chain) -> Chain {
 }
 
 #[test]
+fn an_order_is_chosen() {
+    // Jacobi's loops cannot be one and parallel.
+    let plan = right(&jacobi_2d(), vec![What::Auto], &[], &sizes(0..=6));
+    for nest in 0..2 {
+        assert_eq!(loops_around(&plan.code, nest), [[true, false]]);
+    }
+    assert!(matches!(&plan.code, Code::Sequence(loops) if loops.len() == 2));
+    // What is passed on in the same row is made where it is needed.
+    let mut chain = fluxes(3);
+    for space in 2..5 {
+        chain.spaces[space].is_local = true;
+    }
+    let plan = right(&chain, vec![What::Auto], &[], &sizes(0..=3));
+    let parallel = |code: &Code| matches!(code, Code::For(looped) if looped.is_parallel);
+    assert!(loops_around(&plan.code, 2).contains(&vec![true, false, false]));
+    assert!(matches!(&plan.code, Code::Sequence(loops) if loops.iter().all(parallel)));
+    let periods = plan.buffers.iter().map(|buffer| {
+        assert!(buffer.is_private);
+        let numbers = buffer.numbers.iter().map(|one| one.period);
+        (
+            chain.spaces[buffer.space].name.clone(),
+            numbers.collect::<Vec<_>>(),
+        )
+    });
+    let expected = [
+        ("x", [Some(1), Some(1), None]),
+        ("y", [Some(1), Some(2), None]),
+    ];
+    let expected = expected.map(|(name, periods)| (name.to_string(), periods.to_vec()));
+    assert_eq!(periods.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn an_order_of_tiles_is_chosen() {
+    let chain = jacobi_2d();
+    for size in [1, 2, 4] {
+        let tiles = tile(&[size, 3], What::Serial, What::Serial);
+        let plan = right(&chain, vec![tiles, What::Auto], &[], &sizes(0..=6));
+        assert!(
+            loops_around(&plan.code, 1)
+                .iter()
+                .all(|one| one == &[true, false, false, false])
+        );
+    }
+    let here: &[&[i64]] = &[&[0, 0]];
+    let chain = Builder::new(&["N"], &[("A", 2), ("B", 2)])
+        .nest(&square(), &[(Mode::Write, 0, here)])
+        .nest(&square(), &[(Mode::Read, 0, here), (Mode::Write, 1, here)])
+        .0;
+    let tiles = tile(&[2, 3], What::Serial, What::Serial);
+    let plan = right(&chain, vec![tiles, What::Auto], &[], &sizes(0..=6));
+    assert!(
+        matches!(&plan.code, Code::For(looped) if looped.is_parallel),
+        "tiles become one"
+    );
+}
+
+#[test]
 fn what_takes_too_long_is_given_up() {
     let chain = fluxes(3);
     let isl = okl_chains::isl::Isl::with(2000).expect("isl is installed");
     let failed = Order::in_context(&chain, isl).err();
     assert_eq!(failed, Some(okl_chains::isl::Failed::Operations));
-}
-
-#[test]
-#[ignore = "says how long plans take"]
-fn times() {
-    for (name, chain) in [
-        ("jacobi", jacobi_2d()),
-        ("fluxes 2", fluxes(2)),
-        ("fluxes 3", fluxes(3)),
-    ] {
-        let rank = chain.nests[0].bounds.len();
-        let tiles = |over| tile(&[8; 3][..rank], over, What::Serial);
-        for (of, items) in [
-            ("fuse", vec![What::Fuse(None)]),
-            ("wavefront", vec![What::Fuse(None), What::Wavefront]),
-            ("fuse, tile", vec![What::Fuse(None), tiles(What::Serial)]),
-            (
-                "fuse, tile wavefront",
-                vec![What::Fuse(None), tiles(What::Wavefront)],
-            ),
-            ("tile, fuse", vec![tiles(What::Serial), What::Fuse(None)]),
-        ] {
-            let begin = std::time::Instant::now();
-            let plan = plan::plan(&chain, &schedule(items), &[]);
-            let places: Option<usize> = plan.as_ref().ok().map(|plan| {
-                (0..chain.nests.len())
-                    .map(|nest| loops_around(&plan.code, nest).len())
-                    .sum()
-            });
-            println!(
-                "{name}: {of}: {:?}, {places:?} places {:?}",
-                begin.elapsed(),
-                plan.err()
-            );
-        }
-    }
 }

@@ -4,7 +4,7 @@
 mod oracle;
 
 use okl_chains::model::{Access, Affine, Bounds, Chain, Mode, Nest};
-use okl_chains::order::Order;
+use okl_chains::order::{Manner, Order, Way};
 use okl_chains::plan;
 use okl_chains::pragma::{Number, Position, What};
 use oracle::*;
@@ -171,7 +171,10 @@ fn items(chance: &mut Chance, chain: &Chain) -> Vec<What> {
         .max()
         .unwrap_or(1)
         .max(1);
-    let item = |chance: &mut Chance| match chance.below(10) {
+    if chance.one_in(12) {
+        return vec![What::Auto];
+    }
+    let item = |chance: &mut Chance| match chance.below(11) {
         0..4 => What::Fuse(None),
         4 => {
             let shift = |chance: &mut Chance| match chance.one_in(6) {
@@ -185,6 +188,7 @@ fn items(chance: &mut Chance, chain: &Chain) -> Vec<What> {
             What::Fuse(Some(shifts.collect()))
         }
         5..8 => tile_by_chance(chance, depth, 1),
+        8 => What::Auto,
         _ => way(chance, depth, 1),
     };
     (0..1 + chance.below(3)).map(|_| item(chance)).collect()
@@ -330,6 +334,16 @@ fn temporary_spaces_hold_what_is_read() {
                 Some(depth),
             )
             .expect("it is legal");
+        if chance.one_in(3) {
+            let what = Way::Parallel;
+            let _ = order.set(
+                first,
+                &Manner {
+                    at: Position::default(),
+                    what,
+                },
+            );
+        }
         let plan = order.plan().expect("there are loops");
         buffers += plan.buffers.len();
         for size in 0..=4 {

@@ -173,15 +173,18 @@ pub fn check_code(chain: &Chain, code: &Code, parameters: &[i64]) -> Result<(), 
     Ok(())
 }
 
+/// Which iteration has written something, to which element; None where it was there before the chain.
+type Value = Option<(Iteration, Vec<i64>)>;
+
 /// What each iteration reads of spaces that have buffers, by the iterations that have written it, where elements have the
-/// places that `place` says. None stands for what was there before the chain.
+/// places that `place` says.
 fn values_read(
     chain: &Chain,
     plan: &Plan,
     order: &[Iteration],
     parameters: &[i64],
     place: &dyn Fn(usize, &[i64]) -> Vec<i64>,
-) -> HashMap<Iteration, Vec<Option<(Iteration, Vec<i64>)>>> {
+) -> HashMap<Iteration, Vec<Value>> {
     let mut memory: HashMap<(usize, Vec<i64>), (Iteration, Vec<i64>)> = HashMap::new();
     let mut all = HashMap::new();
     for iteration in order {
