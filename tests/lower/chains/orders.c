@@ -66,10 +66,9 @@ void in_region(int n, double *restrict A, double *restrict B) {
     // TOLD: orders.c:[[# @LINE + 1]]:{{.*}}: the loop chain runs as scheduled, but on one thread: each thread of the region that it is in runs all of it
     CHAIN("@7:20 parallel");
     {
-      FOR("read B{(i)}", (long)n - 2);
+      FOR("read B{(i)} write A{(i)}", (long)n - 2);
       for (int i = 1; i < n - 1; i++)
-        if (B[i] > 1e300)
-          __builtin_trap();
+        A[i] = B[i] * 2;
       NEXT;
     }
     END;

@@ -32,8 +32,8 @@ static void sweeps(int n, double *restrict A, double *restrict B, float by) {
         double sum = B[i * n + j] + B[(i - 1) * n + j];
         if (sum < 4)
           sum = sum * by;
-        A[i * n + j] = sum + B[(i + 1) * n + j] + B[i * n + j - 1] + B[i * n + j + 1] + i * j;
-        A[i * n + j] /= 8;
+        sum += B[(i + 1) * n + j] + B[i * n + j - 1] + B[i * n + j + 1];
+        A[i * n + j] = (sum + i * j) / 8;
       }
     NEXT;
     FOR("write B{(i,j)} read A{(i,j),(i-1,j),(i+1,j),(i,j-1),(i,j+1)}", 1L, (long)n - 2, 1L, (long)n - 2);
