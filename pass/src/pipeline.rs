@@ -1,7 +1,8 @@
 //! The pass, read aloud: recognise what is parallel, analyse the module around it, plan where it goes, check that it can
 //! be lowered, tell the user what cannot, lower the rest. What depends on what LLVM finds out comes later.
 
-use crate::analysis::chains;
+mod chains;
+
 use crate::analysis::iterations;
 use crate::diagnostic::{Declined, Site, report};
 use crate::ir::{Origin, ParallelLoop, Part, Region};
@@ -37,7 +38,11 @@ pub const STAGES: &[Stage] = &[
     at(Point::End, "okl-finish", finish),
     // For tests and the curious.
     at(Point::ByName, "print<okl-loops>", print_loops),
-    at(Point::ByName, "print<okl-chains>", chains::print),
+    at(
+        Point::ByName,
+        "print<okl-chains>",
+        crate::analysis::chains::print,
+    ),
     at(Point::ByName, "print<okl-plan>", print_plan),
     at(Point::ByName, "print<okl-accesses>", print_accesses),
     at(Point::ByName, "print<okl-lanes>", print_lanes),
@@ -71,6 +76,11 @@ fn read(run: &Run<'_>, parameters: &str) -> Result<Options, String> {
 
 fn lower_as(module: &Module, options: &Options) -> bool {
     let merged = mpi::external_calls::call_translated(module);
+    // What becomes of chains is loops and regions like others.
+    let (is_right, chains) = chains::lower(module, options.strict);
+    if !is_right {
+        return merged || chains;
+    }
     let carry_out = |lowering: Lowering<'_>| {
         let prepared = lowering.prepared;
         let is_right = lowering.tell(module, options.strict);
@@ -80,7 +90,7 @@ fn lower_as(module: &Module, options: &Options) -> bool {
     let blocks = Lowering::of_blocks(module, options).map(carry_out);
     let (is_right, blocks) = blocks.unwrap_or((true, false));
     let rest = is_right && carry_out(Lowering::of(module, options)).1;
-    merged || blocks || rest
+    merged || chains || blocks || rest
 }
 
 /// Everything there is to do in a module, and to say of it.

@@ -259,14 +259,18 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
             return None;
         }
         let (parameters, values, bounds) = self.parameters(&domains)?;
-        let nests = nests.into_iter().zip(bounds);
+        let nests = nests.into_iter().zip(bounds).zip(&self.chain.nests);
         Some(Modelled {
             model: model::Chain {
                 parameters: (0..parameters.len()).map(|at| format!("p{at}")).collect(),
                 known: Vec::new(),
                 spaces: spaces.all.into_iter().map(|one| one.0).collect(),
                 nests: nests
-                    .map(|(accesses, bounds)| model::Nest { bounds, accesses })
+                    .map(|((accesses, bounds), nest)| model::Nest {
+                        line: nest.said.at.line,
+                        bounds,
+                        accesses,
+                    })
                     .collect(),
             },
             parameters,

@@ -1,6 +1,7 @@
 //! Where parallel loops go, one module for each target, and what OP2's run time is handed. A lowering that can decline has
 //! a `check` that only reads and an `emit` that cannot fail.
 
+pub mod chains;
 mod counted;
 pub mod cpu;
 mod declarations;

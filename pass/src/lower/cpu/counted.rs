@@ -57,7 +57,8 @@ impl<'m> Copies<'m> {
         }
     }
 
-    fn value(&mut self, value: Value<'m>) -> Value<'m> {
+    /// A value as it is there.
+    pub(in crate::lower) fn value(&mut self, value: Value<'m>) -> Value<'m> {
         let inside = value.as_instruction();
         let Some(one) = inside.filter(|one| self.known.contains(&one.block())) else {
             return value;

@@ -38,12 +38,15 @@ pub struct Nest<'m> {
 struct Shared<'m> {
     /// The outermost first.
     loops: Vec<Counter<'m>>,
+    /// Whether they are those of a kernel, of which a variable is a thread's own or is not changed. Threads share all
+    /// variables of other loops but those that these count with.
+    is_kernel: bool,
 }
 
 /// Why something is not done: the end of a sentence.
 pub(in crate::lower) type Why = String;
 
-fn not<T>(why: &str) -> Result<T, Why> {
+pub(in crate::lower) fn not<T>(why: &str) -> Result<T, Why> {
     Err(why.to_string())
 }
 
@@ -107,7 +110,21 @@ fn shared<'m>(counters: &[Counter<'m>]) -> Result<Shared<'m>, Why> {
         }
         loops.push(inner.clone());
     }
-    Ok(Shared { loops })
+    Ok(Shared {
+        loops,
+        is_kernel: true,
+    })
+}
+
+/// Has OpenMP's threads share a loop that was written for that: its iterations may run at the same time, what it computes its
+/// numbers from is there in front of it, and of the code around it uses addresses and numbers of 64 bits. Returns the
+/// function that each of them runs.
+pub(in crate::lower) fn share<'m>(module: &'m Module, counter: Counter<'m>) -> Function<'m> {
+    let shared = Shared {
+        loops: vec![counter],
+        is_kernel: false,
+    };
+    shared.emit(module, None).body
 }
 
 /// Whether an outer loop does nothing but run an inner one.
@@ -293,6 +310,20 @@ impl<'m> Places<'m> {
     }
 }
 
+impl<'m> Places<'m> {
+    /// Those that are each thread's own.
+    fn own(&self) -> impl Iterator<Item = Instruction<'m>> + use<'m> {
+        let its = [
+            self.is_last,
+            self.lower,
+            self.upper,
+            self.stride,
+            self.number,
+        ];
+        its.into_iter().filter_map(|one| one.as_instruction())
+    }
+}
+
 impl<'m> Shared<'m> {
     fn outermost(&self) -> &Counter<'m> {
         &self.loops[0]
@@ -317,7 +348,11 @@ impl<'m> Shared<'m> {
         let like = thread.as_instruction().expect("a call");
 
         let (area, first) = self.part(module, &places, &counted, [count, last], launch, like);
-        let body = outline(module, area, &places, first);
+        let own = (!self.is_kernel).then(|| {
+            let counts = counted.iter().map(|one| one.variable);
+            counts.chain(places.own()).collect::<Vec<_>>()
+        });
+        let body = outline(module, area, &places, first, own.as_deref());
         let call = body.users().first().and_then(|user| user.as_call());
         let call = call.expect("it is called once").instruction();
         let several = |builder: &Builder<'m>| {

@@ -246,6 +246,11 @@ fn check_exits<'m>(form: &Form<'m>, site: Call<'m>) -> Result<(), Wrong<'m>> {
             let Some(end) = block.terminator() else {
                 continue;
             };
+            // Where control never comes to, as the compiler says of the ways in which a scope is left.
+            let never = next.instructions().first().map(|one| one.opcode());
+            if never == Some(Opcode::LLVMUnreachable) {
+                continue;
+            }
             let is_exception = end.as_call().is_some_and(|call| {
                 call.invoke_targets()
                     .is_some_and(|(_, unwinds)| unwinds == next)

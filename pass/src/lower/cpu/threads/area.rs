@@ -42,6 +42,8 @@ pub enum Is {
     Slot,
     /// The code does not change it.
     Others,
+    /// All threads have it, and may change it.
+    Shared,
 }
 
 impl<'m> Area<'m> {
@@ -120,8 +122,33 @@ impl<'m> Area<'m> {
         operands.try_for_each(|operand| self.can_compute(operand, is_strict))
     }
 
-    /// Checks that it can be a function.
+    /// Checks that it can be a function that threads run.
     pub fn check(&self) -> Result<(), Why> {
+        self.can_be_function()?;
+        for one in self.instructions() {
+            for operand in one.operands() {
+                let from = operand.as_instruction().filter(|from| !self.has(*from));
+                let crosses = from.is_some() || operand.as_parameter().is_some();
+                let ty = operand.ty();
+                if crosses && !ty.is_pointer() && ty.bits() != Some(64) {
+                    return not("it uses a value from in front of it that is in no variable");
+                }
+            }
+        }
+        // A large object that the kernel was handed is a variable of it.
+        for (at, parameter) in self.kernel.parameters().into_iter().enumerate() {
+            let changes =
+                |(one, does): &(Instruction<'m>, Does)| *does != Does::Read && self.has(*one);
+            let is_object = self.kernel.has_parameter_attribute(at, "byval");
+            if is_object && uses_of_parameter(parameter).iter().any(changes) {
+                return not("it may change a parameter of the kernel");
+            }
+        }
+        self.variables().map(|_| ())
+    }
+
+    /// Checks that it, or a part of it, can be a function at all.
+    pub fn can_be_function(&self) -> Result<(), Why> {
         for block in &self.blocks {
             let mut users = block.label().users().into_iter();
             if users.any(|user| user.as_instruction().is_none()) {
@@ -165,42 +192,41 @@ impl<'m> Area<'m> {
             if one.instruction_users().into_iter().any(is_outside) {
                 return not("a value that it computes is used behind it");
             }
-            for operand in one.operands() {
-                let from = operand.as_instruction().filter(|from| !self.has(*from));
-                let crosses = from.is_some() || operand.as_parameter().is_some();
-                let ty = operand.ty();
-                if crosses && !ty.is_pointer() && ty.bits() != Some(64) {
-                    return not("it uses a value from in front of it that is in no variable");
-                }
-            }
         }
-        // A large object that the kernel was handed is a variable of it.
-        for (at, parameter) in self.kernel.parameters().into_iter().enumerate() {
-            let changes =
-                |(one, does): &(Instruction<'m>, Does)| *does != Does::Read && self.has(*one);
-            let is_object = self.kernel.has_parameter_attribute(at, "byval");
-            if is_object && uses_of_parameter(parameter).iter().any(changes) {
-                return not("it may change a parameter of the kernel");
-            }
-        }
-        self.variables().map(|_| ())
+        Ok(())
     }
 
     /// The stack variables that it uses, of those that functions have from their beginning.
-    pub fn variables(&self) -> Result<Vec<Variable<'m>>, Why> {
+    fn used(&self) -> impl Iterator<Item = Instruction<'m>> {
         let entry = self.kernel.blocks()[0].instructions().into_iter();
-        let is_fixed = |one: &Instruction<'m>| {
-            one.opcode() == Opcode::LLVMAlloca && one.operand(0).as_constant_int().is_some()
-        };
+        entry.filter(|one| {
+            let users = one.instruction_users().into_iter();
+            let mut users = users.filter(|user| self.has(*user) && !is_harmless(*user));
+            one.opcode() == Opcode::LLVMAlloca
+                && one.operand(0).as_constant_int().is_some()
+                && users.next().is_some()
+        })
+    }
+
+    /// The same of code that is written for threads, where these are each thread's own; others are shared.
+    pub fn variables_of(&self, own: &[Instruction<'m>]) -> Vec<Variable<'m>> {
+        let used = self.used();
+        let all = used.map(|variable| Variable {
+            variable,
+            is: match own.contains(&variable) {
+                true => Is::Own,
+                false if self.writes(variable) => Is::Shared,
+                false => Is::Others,
+            },
+        });
+        all.collect()
+    }
+
+    /// Whose the stack variables are that it uses.
+    pub fn variables(&self) -> Result<Vec<Variable<'m>>, Why> {
         let mut found = Vec::new();
-        for variable in entry.filter(is_fixed) {
+        for variable in self.used() {
             let users = variable.instruction_users();
-            if !users
-                .iter()
-                .any(|user| self.has(*user) && !is_harmless(*user))
-            {
-                continue;
-            }
             let is_outside = |user: &Instruction<'m>| {
                 let begins = user.opcode() == Opcode::LLVMStore && self.begins(*user, variable);
                 !self.has(*user) && !is_harmless(*user) && !begins

@@ -16,15 +16,21 @@ use crate::marks::BLOCKS;
 /// What the name of the function that threads run ends with, behind that of the kernel.
 const SUFFIX: &str = "omp_outlined";
 
-/// Makes a function of the code. `first` stands behind what is to become its first parameters.
+/// Makes a function of the code. `first` stands behind what is to become its first parameters. Of code that is of no kernel
+/// it is said which variables each thread has of its own: others are shared, whoever writes them.
 pub fn outline<'m>(
     module: &'m Module,
     area: Area<'m>,
     places: &Places<'m>,
     first: Instruction<'m>,
+    known: Option<&[Instruction<'m>]>,
 ) -> Function<'m> {
     let mut own = Vec::new();
-    for Variable { variable, is } in area.variables().expect("it was looked at before") {
+    let variables = match known {
+        Some(known) => area.variables_of(known),
+        None => area.variables().expect("it was looked at before"),
+    };
+    for Variable { variable, is } in variables {
         match is {
             _ if [places.thread, places.bound].contains(&variable) => {}
             Is::Own => {
@@ -38,6 +44,7 @@ pub fn outline<'m>(
             }
             Is::Slot => own.push(area.instead(module, variable)),
             Is::Others => own.extend(area.value_of(module, variable, first)),
+            Is::Shared => {}
         }
     }
     let mut blocks = area.blocks;
@@ -51,7 +58,9 @@ pub fn outline<'m>(
         variable.move_before(entry);
     }
     body.set_attribute(module, "nounwind");
-    BLOCKS.put_on(module, body);
+    if known.is_none() {
+        BLOCKS.put_on(module, body);
+    }
     keep_apart(module, area.kernel, body);
     body
 }

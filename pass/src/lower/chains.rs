@@ -1,0 +1,408 @@
+//! Loop chains: their iterations in another order, as ordinary loops, which what comes behind takes like others.
+//!
+//! What an iteration runs becomes a function ([`bodies`]), the order becomes loops that call it ([`code`]), and the calls are
+//! put in place. Loops that threads are to share become a region as the compiler makes one. Where what the order relies on
+//! does not hold when the program runs, the loops run as they are written.
+//!
+//! Guarantee: each iteration does what it did, and behind the chain variables are what they were there.
+
+mod bodies;
+mod code;
+
+use std::collections::HashSet;
+
+use okl_chains::code::{Code, Condition, Expression, For};
+use okl_chains::plan::Plan;
+
+use crate::analysis::variables::is_harmless;
+use crate::ir::Chain;
+use crate::llvm::{
+    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Value,
+};
+use crate::lower::cpu::counted::Copies;
+use crate::lower::cpu::threads::{Why, not, share};
+use crate::marks::CHAINS;
+
+use bodies::{Around, Body, Iteration};
+use code::{Writer, nests_of};
+
+/// Parameters of more than 32 bits are looked at: sums of them do not overflow then, nor do products of two of them where
+/// there are such.
+const MOST: [i64; 2] = [1 << 48, 1 << 30];
+/// The largest number in an order: see above.
+const MOST_CONSTANT: i64 = 1 << 12;
+/// So many instructions may iterations be together, wherever they are called.
+const MOST_INSTRUCTIONS: usize = 20_000;
+
+/// A chain, and the order in which it is to run.
+pub struct Order<'m> {
+    /// The chain.
+    pub chain: Chain<'m>,
+    /// The parameters of the order: numbers of 64 bits with a sign, of the code in front of the chain or computed in it from
+    /// what it does not change.
+    pub parameters: Vec<Value<'m>>,
+    /// The order.
+    pub plan: Plan,
+}
+
+/// What becomes of a chain.
+pub struct Lowered<'m> {
+    order: Order<'m>,
+    around: Around<'m>,
+    bodies: Vec<Body<'m>>,
+    /// Of each nest, whether threads may share loops around it.
+    shares: Vec<bool>,
+    /// Why the loops that threads are to share run on one thread.
+    pub alone: Option<Why>,
+    /// Whether what its loops count with is read behind it.
+    counts_on: bool,
+}
+
+/// What becomes of a chain, where that can be: else it runs as it is written.
+pub fn check<'m>(module: &Module, order: Order<'m>) -> Result<Lowered<'m>, Why> {
+    let around = Around::of(&order.chain);
+    let nests = order.chain.nests.iter();
+    let bodies: Result<Vec<_>, Why> = nests
+        .map(|nest| Body::of(nest, &around).map_err(|why| format!("of one of its loops, {why}")))
+        .collect();
+    let bodies = bodies?;
+    check_variables(&bodies, &around)?;
+    check_parameters(&order, &around)?;
+    let most = Numbers::of(&order.plan);
+    if most.constant > MOST_CONSTANT {
+        return not("its order has numbers that are too large");
+    }
+    let mut runs = Vec::new();
+    nests_of(&order.plan.code, &mut runs);
+    let size = runs.iter().map(|&nest| bodies[nest].size).sum::<usize>();
+    if size > MOST_INSTRUCTIONS {
+        return not("its order needs too much code");
+    }
+    let mut alone = None;
+    if is_region(around.function) {
+        alone = Some("each thread of the region that it is in runs all of it".to_string());
+    } else if !module.has_flag("openmp") {
+        alone = Some("the file is not compiled with -fopenmp".to_string());
+    }
+    let may_share = |body: &Body<'m>| alone.is_none() && body.alone.is_none();
+    let shares: Vec<_> = bodies.iter().map(may_share).collect();
+    let has_parallel = asks(&order.plan.code, &|one| one.is_parallel);
+    let combines = asks(&order.plan.code, &|one| {
+        one.is_parallel && !one.combines.is_empty()
+    });
+    let of_body = || bodies.iter().find_map(|body| body.alone.clone());
+    let of_results =
+        || combines.then(|| "what its iterations find is combined in one place".to_string());
+    let alone = alone.or_else(of_body).or_else(of_results);
+    let goes_on = |body: &Body<'m>| body.iterators().any(|one| around.goes_on_with(one));
+    let counts_on = bodies.iter().any(goes_on);
+    Ok(Lowered {
+        alone: alone.filter(|_| has_parallel),
+        order,
+        around,
+        bodies,
+        shares,
+        counts_on,
+    })
+}
+
+/// Checks that no loop uses what another one counts with, or what is an iteration's own in another one.
+fn check_variables<'m>(bodies: &[Body<'m>], around: &Around<'m>) -> Result<(), Why> {
+    let all = |body: &Body<'m>| body.iterators().collect::<Vec<_>>();
+    let iterators: HashSet<_> = bodies.iter().flat_map(all).collect();
+    type IsIts<'a, 'm> = &'a dyn Fn(&Body<'m>, Instruction<'m>) -> bool;
+    let is_right = |variable: Instruction<'m>, is_its: IsIts<'_, 'm>| {
+        let users = variable.instruction_users().into_iter();
+        let mut users = users.filter(|user| around.has(*user) && !is_harmless(*user));
+        users.all(|user| bodies.iter().any(|body| is_its(body, user)))
+    };
+    for variable in iterators {
+        if !is_right(variable, &|body, user| {
+            body.counts(variable) && body.is_around(user)
+        }) {
+            return not("one of its loops uses the variable that another one counts with");
+        }
+    }
+    for &variable in bodies.iter().flat_map(|body| body.others()) {
+        // What others write into it nobody reads.
+        if !is_right(variable, &|body, user| {
+            user.opcode() == Opcode::LLVMStore || body.has_own(variable, user)
+        }) {
+            return not("an iteration uses a variable that one of another loop gives a value");
+        }
+    }
+    Ok(())
+}
+
+/// Checks that its parameters can be computed in front of it.
+fn check_parameters(order: &Order<'_>, around: &Around<'_>) -> Result<(), Why> {
+    let mut rest = order.parameters.clone();
+    while let Some(value) = rest.pop() {
+        let one = value.as_instruction().filter(|one| around.has(*one));
+        let Some(one) = one else { continue };
+        if !one.only_computes() {
+            return not("how far its loops go is computed by a function");
+        }
+        rest.extend(one.operands());
+    }
+    Ok(())
+}
+
+/// The largest numbers of an order.
+struct Numbers {
+    constant: i64,
+    /// Whether numbers are multiplied that are no constants.
+    has_products: bool,
+}
+
+impl Numbers {
+    fn of(plan: &Plan) -> Self {
+        let mut numbers = Self {
+            constant: 0,
+            has_products: false,
+        };
+        numbers.code(&plan.code);
+        numbers.condition(&plan.requires);
+        numbers
+    }
+
+    fn code(&mut self, code: &Code) {
+        match code {
+            Code::Sequence(all) => all.iter().for_each(|one| self.code(one)),
+            Code::For(one) => {
+                for number in [&one.first, &one.last, &one.step] {
+                    self.number(number);
+                }
+                self.code(&one.body);
+            }
+            Code::If(one) => {
+                self.condition(&one.condition);
+                self.code(&one.then);
+                one.otherwise.iter().for_each(|one| self.code(one));
+            }
+            Code::Run { iteration, .. } => iteration.iter().for_each(|one| self.number(one)),
+        }
+    }
+
+    fn number(&mut self, one: &Expression) {
+        let constant = |one: &Expression| matches!(one, Expression::Constant(_));
+        match one {
+            Expression::Constant(_) | Expression::Parameter(_) | Expression::Variable(_) => {}
+            Expression::Multiply(a, b) => {
+                for one in [a, b] {
+                    if let Expression::Constant(number) = **one {
+                        self.constant = self.constant.max(number.saturating_abs());
+                    }
+                }
+                self.has_products |= !constant(a) && !constant(b);
+                [a, b].into_iter().for_each(|one| self.number(one));
+            }
+            Expression::Add(a, b)
+            | Expression::Subtract(a, b)
+            | Expression::FloorDivide(a, b)
+            | Expression::Modulo(a, b) => {
+                [a, b].into_iter().for_each(|one| self.number(one));
+            }
+            Expression::Least(all) | Expression::Largest(all) => {
+                all.iter().for_each(|one| self.number(one));
+            }
+            Expression::Choose(condition, a, b) => {
+                self.condition(condition);
+                [a, b].into_iter().for_each(|one| self.number(one));
+            }
+        }
+    }
+
+    fn condition(&mut self, one: &Condition) {
+        match one {
+            Condition::Constant(_) => {}
+            Condition::AtLeast(a, b) | Condition::Equal(a, b) => {
+                [a, b].into_iter().for_each(|one| self.number(one));
+            }
+            Condition::All(all) | Condition::Any(all) => {
+                all.iter().for_each(|one| self.condition(one));
+            }
+            Condition::Not(one) => self.condition(one),
+        }
+    }
+}
+
+/// Whether a number of 64 bits is one of 32 bits, and a constant at most.
+fn is_small(value: Value<'_>) -> bool {
+    let Some(one) = value.as_instruction() else {
+        return value.as_constant_int().is_some();
+    };
+    match one.opcode() {
+        Opcode::LLVMSExt | Opcode::LLVMZExt => one.operand(0).ty().bits() <= Some(32),
+        _ => false,
+    }
+}
+
+/// Whether a function is what the threads of a region run.
+fn is_region(function: Function<'_>) -> bool {
+    let mut users = function.users().into_iter();
+    users.any(|user| {
+        let name = user.as_call().map(|call| call.callee_name());
+        name.is_some_and(|name| name.starts_with("__kmpc_fork_"))
+    })
+}
+
+/// Whether that is so of one of the loops.
+fn asks(code: &Code, what: &dyn Fn(&For) -> bool) -> bool {
+    match code {
+        Code::Sequence(all) => all.iter().any(|one| asks(one, what)),
+        Code::For(one) => what(one) || asks(&one.body, what),
+        Code::If(one) => {
+            let mut both = [Some(&one.then), one.otherwise.as_ref()]
+                .into_iter()
+                .flatten();
+            both.any(|one| asks(one, what))
+        }
+        Code::Run { .. } => false,
+    }
+}
+
+impl<'m> Lowered<'m> {
+    /// The call that stands in front of the chain.
+    pub fn site(&self) -> Call<'m> {
+        self.order.chain.site
+    }
+
+    /// Writes the loops.
+    pub fn emit(self, module: &'m Module) {
+        let chain = &self.order.chain;
+        let function = self.around.function;
+        let like = chain.site.instruction();
+        let written = like.split_before();
+        let behind = chain.end.instruction().split_before();
+        let front = written.predecessors()[0];
+        let mut inside = self.around.blocks.clone();
+        inside.insert(written);
+
+        let jump = front.terminator().expect("a complete block");
+        let mut copies = Copies::before(module, jump, inside.clone());
+        copies.builder.stand_at(like);
+        let parameters = self.order.parameters.iter();
+        let parameters: Vec<_> = parameters.map(|one| copies.value(*one)).collect();
+        let iterations: Vec<_> = self
+            .bodies
+            .iter()
+            .map(|body| body.extract(module))
+            .collect();
+        let counts = self
+            .counts_on
+            .then(|| copy_of_counting(module, [written, behind], &iterations));
+
+        let begins = function.append_block(module);
+        let values = parameters.clone();
+        let mut writer = Writer::before(module, jump, chain, &iterations, values, &self.shares);
+        let last = writer.code(&self.order.plan.code, begins);
+        let then = counts.unwrap_or(behind);
+        Builder::at_end_like(module, last, like).go(then);
+        // What is asked is computed without a look at overflow: parameters that are too large are no case of it.
+        let mut first = begins;
+        if self.order.plan.requires != Condition::Constant(true) {
+            first = function.append_block(module);
+            let builder = Builder::at_end_like(module, first, like);
+            let holds = writer.condition(&builder, &self.order.plan.requires);
+            builder.go_if(holds, begins, written);
+        }
+        let builder = Builder::before(module, jump);
+        builder.stand_at(like);
+        match self.fit(module, &builder, &parameters) {
+            Some(fit) => {
+                builder.go_if(fit, first, written);
+            }
+            None => builder.go(first),
+        }
+        jump.erase();
+        let shared = writer.shared;
+        take_out(module, chain);
+        function.remove_unreachable_blocks();
+        for counter in shared {
+            share(module, counter);
+        }
+        for one in &iterations {
+            for call in one.function.users().into_iter().filter_map(Value::as_call) {
+                call.inline();
+            }
+            if one.function.is_unused() {
+                one.function.erase();
+            }
+        }
+    }
+
+    /// Whether parameters are so small that the order can be computed, where that is to be asked.
+    fn fit(
+        &self,
+        module: &'m Module,
+        builder: &Builder<'m>,
+        parameters: &[Value<'m>],
+    ) -> Option<Value<'m>> {
+        let products = Numbers::of(&self.order.plan).has_products;
+        let most = MOST[usize::from(products)];
+        let is_large = |value: &&Value<'m>| match value.as_constant_int() {
+            Some(number) => number.saturating_abs() >= most,
+            None => products || !is_small(**value),
+        };
+        let below = Comparison::Integer(IntPredicate::LLVMIntULT);
+        let asked = parameters.iter().filter(is_large).map(|value| {
+            let from_least = builder.plus(*value, most);
+            builder.ask(below, from_least, module.const_i64(2 * most))
+        });
+        asked.reduce(|a, b| builder.and(a, b))
+    }
+}
+
+/// A copy of loops as they are written that does nothing but count: what their variables are behind them.
+fn copy_of_counting<'m>(
+    module: &'m Module,
+    [first, behind]: [Block<'m>; 2],
+    iterations: &[Iteration<'m>],
+) -> Block<'m> {
+    let mut blocks = vec![first];
+    let mut seen = HashSet::from([first, behind]);
+    let mut at = 0;
+    while at < blocks.len() {
+        let next = blocks[at].successors().into_iter();
+        blocks.extend(next.filter(|next| seen.insert(*next)));
+        at += 1;
+    }
+    let copies = Block::copies(&blocks);
+    for call in copies.iter().flat_map(|copy| copy.instructions()) {
+        let Some(call) = call.as_call() else { continue };
+        let mut all = iterations.iter();
+        if all.any(|one| call.callee_function() == Some(one.function)) || is_marker(call) {
+            call.take_out(module);
+        }
+    }
+    copies[0]
+}
+
+/// Whether a call only says something of a chain.
+fn is_marker(call: Call<'_>) -> bool {
+    call.callee_name().starts_with(CHAINS)
+}
+
+/// Deletes the calls that say what a chain is.
+fn take_out<'m>(module: &'m Module, chain: &Chain<'m>) {
+    let nests = chain.nests.iter().flat_map(|one| [one.site, one.end]);
+    for call in [chain.site, chain.end].into_iter().chain(nests) {
+        call.take_out(module);
+    }
+}
+
+/// Deletes all calls that say what a chain is: loops run as they are written. True where there were some.
+pub fn take_out_all(module: &Module) -> bool {
+    let mut functions = module.functions();
+    functions.retain(|one| one.name().starts_with(CHAINS));
+    for one in &functions {
+        for call in one.users().into_iter().filter_map(Value::as_call) {
+            call.take_out(module);
+        }
+        if one.is_unused() && one.is_declaration() {
+            one.erase_unused_declaration();
+        }
+    }
+    !functions.is_empty()
+}

@@ -1,0 +1,471 @@
+//! What an iteration of a nest runs, as a function of its iteration variables, as numbers of 64 bits, and of what it uses of
+//! the code around.
+//!
+//! Guarantee: an iteration does what it did. Iteration variables are its own, and so is what it writes before it reads it,
+//! where nobody reads that behind it; what the chain does not change it gets as a value.
+
+use std::collections::HashSet;
+
+use crate::analysis::leaving::Leaving;
+use crate::analysis::variables::{Does, is_harmless, uses};
+use crate::ir::{Chain, Counter, Extent, Nest};
+use crate::llvm::{Block, Builder, Function, Instruction, Module, Opcode, Type, Value};
+use crate::lower::cpu::counted::variable;
+use crate::lower::cpu::threads::area::{Area, is_read_from};
+use crate::lower::cpu::threads::{Why, not};
+
+/// What the name of such a function ends with.
+const SUFFIX: &str = "okl_iteration";
+
+/// The code of a chain.
+pub struct Around<'m> {
+    /// The function that it is in.
+    pub function: Function<'m>,
+    /// Its blocks, without what stands in front of it or behind it, but for the last one.
+    pub blocks: HashSet<Block<'m>>,
+    /// The calls in front of it and behind it.
+    ends: [Instruction<'m>; 2],
+}
+
+/// What becomes a function.
+pub struct Body<'m> {
+    /// The innermost loop around it.
+    counter: Counter<'m>,
+    /// The blocks of the outermost one, and what begins each of them.
+    loops: HashSet<Block<'m>>,
+    begins: Vec<Instruction<'m>>,
+    /// Its blocks.
+    blocks: Vec<Block<'m>>,
+    /// The iteration variables, the outermost first, and whether they have a sign.
+    iteration: Vec<(Instruction<'m>, bool)>,
+    /// Variables that the chain does not change.
+    values: Vec<Instruction<'m>>,
+    /// Variables that nothing else uses.
+    own: Vec<Instruction<'m>>,
+    /// Variables that others use, and give a value of their own before.
+    others: Vec<Instruction<'m>>,
+    /// Why several threads cannot run iterations at the same time although their order does not matter.
+    pub alone: Option<Why>,
+    /// Instructions.
+    pub size: usize,
+}
+
+/// What has become a function.
+pub struct Iteration<'m> {
+    /// The function: of the iteration variables, of the values of variables, and of other values.
+    pub function: Function<'m>,
+    /// Variables whose values it is handed.
+    pub values: Vec<Instruction<'m>>,
+    /// Other values, which are there in front of the chain.
+    pub others: Vec<Value<'m>>,
+}
+
+impl<'m> Around<'m> {
+    pub fn of(chain: &Chain<'m>) -> Self {
+        let ends = [chain.site, chain.end].map(|one| one.instruction());
+        let [first, behind] = ends.map(|one| one.block());
+        let mut blocks = HashSet::new();
+        let mut rest = first.successors();
+        while let Some(block) = rest.pop() {
+            if block != behind && blocks.insert(block) {
+                rest.extend(block.successors());
+            }
+        }
+        blocks.insert(behind);
+        Self {
+            function: first.function(),
+            blocks,
+            ends,
+        }
+    }
+
+    /// Whether an instruction is a part of it.
+    pub fn has(&self, one: Instruction<'m>) -> bool {
+        let [site, end] = self.ends;
+        let comes = |first: Instruction<'m>, second: Instruction<'m>| {
+            let mut all = first.block().instructions().into_iter();
+            all.find(|it| [first, second].contains(it)) == Some(first)
+        };
+        match one.block() {
+            block if block == site.block() => comes(site, one),
+            block if block == end.block() => comes(one, end),
+            block => self.blocks.contains(&block),
+        }
+    }
+
+    /// Whether a value that a variable is given in the chain may be read behind it.
+    pub fn goes_on_with(&self, variable: Instruction<'m>) -> bool {
+        is_read_from(variable, self.ends[1].block())
+    }
+
+    /// Whether a variable is used in nothing but plain accesses to all of it, and the chain does not change it.
+    fn only_reads(&self, variable: Instruction<'m>) -> bool {
+        let is_store = |one: &Instruction<'m>| one.opcode() == Opcode::LLVMStore;
+        let mut users = variable.instruction_users().into_iter();
+        is_plain(variable) && !users.any(|one| is_store(&one) && self.has(one))
+    }
+}
+
+/// Whether a variable is a number or an address, and used in nothing but plain accesses to all of it.
+fn is_plain(variable: Instruction<'_>) -> bool {
+    let Some(ty) = variable.allocated_type() else {
+        return false;
+    };
+    let is_one = |user: Instruction<'_>| match user.opcode() {
+        Opcode::LLVMLoad => user.is_plain_access() && user.ty() == ty,
+        Opcode::LLVMStore => {
+            let stored = user.operand(0);
+            stored != *variable && user.is_plain_access() && stored.ty() == ty
+        }
+        _ => is_harmless(user),
+    };
+    fits(ty) && variable.instruction_users().into_iter().all(is_one)
+}
+
+/// Whether a value of a type can be handed over in 64 bits.
+pub fn fits(ty: Type<'_>) -> bool {
+    ty.is_pointer() || ty.is_float_or_double() || ty.bits().is_some_and(|bits| bits <= 64)
+}
+
+impl<'m> Body<'m> {
+    /// What an iteration of a nest runs, where that can be a function.
+    pub fn of(nest: &Nest<'m>, around: &Around<'m>) -> Result<Self, Why> {
+        let counter_of = |one: &Extent<'m>| one.counter.clone();
+        let counters: Option<Vec<_>> = nest.loops.iter().map(counter_of).collect();
+        let counters = counters.filter(|all| !all.is_empty());
+        let Some(counters) = counters else {
+            return not("how it counts is not known");
+        };
+        let counter = counters.last().expect("there is one").clone();
+        let iteration: Vec<_> = counters.iter().map(variable).collect();
+        let (header, steps) = (counter.decides.block(), counter.steps.block());
+        let leaving = Leaving::of(&counter.blocks, header, counter.exit);
+        if !leaving.others.is_empty() {
+            return not("an iteration may leave it");
+        }
+        let area = Area::of_loop(header, counter.exit);
+        area.can_be_function()?;
+        if [counter.body, steps]
+            .iter()
+            .any(|block| block.phis().next().is_some())
+        {
+            return not("an iteration begins or ends with a value");
+        }
+        let mut blocks = counter.blocks.clone();
+        blocks.extend(leaving.own);
+        blocks.retain(|block| *block != header && *block != steps);
+        if !blocks.contains(&counter.body) {
+            return not("nothing is done in it");
+        }
+        let mut body = Self {
+            loops: counters[0].blocks.iter().copied().collect(),
+            begins: counters.iter().map(|one| one.begins).collect(),
+            counter,
+            blocks,
+            iteration: Vec::new(),
+            values: Vec::new(),
+            own: Vec::new(),
+            others: Vec::new(),
+            alone: None,
+            size: 0,
+        };
+        let signs = nest.loops.iter().map(|one| one.signed);
+        body.iteration = iteration.into_iter().zip(signs).collect();
+        body.size = body.instructions().count();
+        body.check_values(around)?;
+        body.check_variables(around)?;
+        Ok(body)
+    }
+
+    fn instructions(&self) -> impl Iterator<Item = Instruction<'m>> {
+        self.blocks.iter().flat_map(|block| block.instructions())
+    }
+
+    fn has(&self, one: Instruction<'m>) -> bool {
+        self.blocks.contains(&one.block())
+    }
+
+    /// Whether it counts with a variable.
+    pub fn counts(&self, variable: Instruction<'m>) -> bool {
+        self.iteration.iter().any(|one| one.0 == variable)
+    }
+
+    /// The iteration variables.
+    pub fn iterators(&self) -> impl Iterator<Item = Instruction<'m>> {
+        self.iteration.iter().map(|one| one.0)
+    }
+
+    /// Whether an instruction belongs to its loops.
+    pub fn is_around(&self, one: Instruction<'m>) -> bool {
+        self.loops.contains(&one.block()) || self.begins.contains(&one)
+    }
+
+    /// Variables that are its own, although others use them.
+    pub fn others(&self) -> &[Instruction<'m>] {
+        &self.others
+    }
+
+    /// Whether an instruction uses a variable that is its own, although others use it.
+    pub fn has_own(&self, variable: Instruction<'m>, user: Instruction<'m>) -> bool {
+        self.others.contains(&variable) && self.has(user)
+    }
+
+    /// Checks that what it uses is there in front of the chain, and that nobody uses what it computes.
+    fn check_values(&mut self, around: &Around<'m>) -> Result<(), Why> {
+        for one in self.instructions().collect::<Vec<_>>() {
+            let users = one.instruction_users().into_iter();
+            if users.into_iter().any(|user| !self.has(user)) {
+                return not("what an iteration computes is used behind it");
+            }
+            for operand in one.operands() {
+                let from = operand.as_instruction();
+                let from = from.filter(|from| !self.has(*from));
+                if from.is_some_and(|from| around.has(from)) {
+                    return not("an iteration uses what is computed in the loops around");
+                }
+                let crosses = from.is_some() || operand.as_parameter().is_some();
+                if crosses && !fits(operand.ty()) {
+                    self.alone = Some("it uses a value that is too large".to_string());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds out whose the variables are that it uses.
+    fn check_variables(&mut self, around: &Around<'m>) -> Result<(), Why> {
+        let entry = around.function.blocks()[0].instructions().into_iter();
+        let is_fixed = |one: &Instruction<'m>| {
+            one.opcode() == Opcode::LLVMAlloca && one.operand(0).as_constant_int().is_some()
+        };
+        for variable in entry.filter(is_fixed) {
+            let users = variable.instruction_users();
+            let (inside, outside): (Vec<_>, Vec<_>) =
+                users.into_iter().partition(|user| self.has(*user));
+            if inside.iter().all(|user| is_harmless(*user)) || self.counts(variable) {
+                continue;
+            }
+            if around.only_reads(variable) {
+                self.values.push(variable);
+                continue;
+            }
+            let is_mine = outside.iter().all(|user| is_harmless(*user));
+            let begins = |user: &Instruction<'m>| {
+                let name = user.as_call().map(|call| call.callee_name());
+                name.is_some_and(|name| name.starts_with("llvm.lifetime.start"))
+            };
+            let is_fresh =
+                inside.iter().any(begins) || is_plain(variable) && !self.reads_first(variable);
+            match (is_fresh, is_mine) {
+                (true, true) => self.own.push(variable),
+                (true, false) if is_plain(variable) && !around.goes_on_with(variable) => {
+                    self.others.push(variable);
+                }
+                (true, false) if is_plain(variable) => {
+                    return not(
+                        "a variable that an iteration gives a value is read behind the chain",
+                    );
+                }
+                _ if is_mine && self.writes(variable) => {
+                    self.alone = Some("it may keep something in a variable of its own".to_string());
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn writes(&self, variable: Instruction<'m>) -> bool {
+        let uses = uses(variable).into_iter();
+        let mut its = uses.filter(|(one, _)| self.has(*one));
+        its.any(|(_, does)| does != Does::Read)
+    }
+
+    /// Whether it reads a variable that it has not written before.
+    fn reads_first(&self, variable: Instruction<'m>) -> bool {
+        let mut rest = vec![self.counter.body];
+        let mut seen = HashSet::from([self.counter.body]);
+        while let Some(block) = rest.pop() {
+            let instructions = block.instructions().into_iter();
+            let mut uses = instructions.filter(|one| one.operands().contains(&variable));
+            match uses.find(|one| !is_harmless(*one)).map(Instruction::opcode) {
+                Some(Opcode::LLVMStore) => {}
+                Some(_) => return true,
+                None => {
+                    let next = block.successors().into_iter();
+                    let next = next.filter(|next| self.blocks.contains(next));
+                    rest.extend(next.filter(|next| seen.insert(*next)));
+                }
+            }
+        }
+        false
+    }
+
+    /// Makes a function of it, and calls that in its place.
+    pub fn extract(&self, module: &'m Module) -> Iteration<'m> {
+        let header = self.counter.decides.block();
+        let function = header.function();
+        let [before, first] = [(); 2].map(|()| function.append_block(module));
+        let like = self.counter.decides;
+        let allocas = Builder::at_entry(module, function);
+        let outer = Builder::at_end_like(module, before, like);
+        let inner = Builder::at_end_like(module, first, like);
+        let long = module.int(64);
+        header.turn(self.counter.body, before);
+
+        let mut moved = Vec::new();
+        let mut instead = |variable: Instruction<'m>| {
+            let ty = variable.allocated_type().expect("a stack variable");
+            let new = allocas.alloca(ty, variable.stack_alignment());
+            variable.replace_uses_if(new, |one| {
+                let user = one.user().as_instruction();
+                user.is_some_and(|user| self.has(user))
+            });
+            moved.push(new.as_instruction().expect("a stack variable"));
+            new
+        };
+        // In this order they are the first parameters.
+        let mut wide = Vec::new();
+        for &(variable, signed) in &self.iteration {
+            let ty = variable.allocated_type().expect("a stack variable");
+            let passed = outer.load(ty, *variable);
+            let passed = match signed {
+                true => outer.sign_extend(passed, long),
+                false => outer.int_cast(passed, long),
+            };
+            let own = instead(variable);
+            let value = inner.int_cast(passed, ty);
+            // A loop that is written so has no other numbers.
+            if let Some(narrow) = value.as_op(Opcode::LLVMTrunc) {
+                narrow.promise_no_wrap(signed);
+            }
+            inner.store(value, own);
+            wide.push((own, passed, signed));
+        }
+        for &variable in &self.values {
+            let ty = variable.allocated_type().expect("a stack variable");
+            let passed = outer.load(ty, *variable);
+            inner.store(passed, instead(variable));
+        }
+        for &variable in &self.others {
+            instead(variable);
+        }
+        outer.go(first);
+        inner.go(self.counter.body);
+        self.widen(module, &wide);
+
+        let place = first.instructions()[0];
+        let mut blocks = vec![first];
+        blocks.extend(&self.blocks);
+        for &variable in &self.own {
+            for user in variable.instruction_users() {
+                if is_harmless(user) && !blocks.contains(&user.block()) {
+                    user.erase();
+                }
+            }
+            variable.move_debug_records(&blocks, place);
+            moved.push(variable);
+        }
+        for variable in &moved {
+            variable.move_before(place);
+        }
+        let made = Block::extract(&blocks, SUFFIX).expect("it was looked at before");
+        let entry = made.blocks()[0].terminator().expect("a complete block");
+        for variable in moved {
+            variable.move_before(entry);
+        }
+        if !made.instructions().into_iter().any(Instruction::may_throw) {
+            made.set_attribute(module, "nounwind");
+        }
+        let call = made.users().first().and_then(|user| user.as_call());
+        let call = call.expect("it is called once");
+        let known = self.iteration.len() + self.values.len();
+        Iteration {
+            function: made,
+            values: self.values.clone(),
+            others: call.arguments().into_iter().skip(known).collect(),
+        }
+    }
+
+    /// Computes in 64 bits what is computed of iteration variables and then made as wide: that is the same number where the
+    /// computation does not overflow, and places in memory are plainly those of 64 bits then.
+    fn widen(&self, module: &'m Module, variables: &[(Value<'m>, Value<'m>, bool)]) {
+        let widening = Widening { module, variables };
+        for one in self.instructions().collect::<Vec<_>>() {
+            let signed = match one.opcode() {
+                Opcode::LLVMSExt => true,
+                Opcode::LLVMZExt => false,
+                _ => continue,
+            };
+            let narrow = one.operand(0);
+            if one.ty().bits() == Some(64) && widening.depends(narrow, signed) {
+                let value = widening.value(&Builder::before(module, one), narrow, signed);
+                one.replace_all_uses_with(value);
+                one.erase();
+            }
+        }
+    }
+}
+
+/// How numbers are computed in 64 bits.
+struct Widening<'a, 'm> {
+    module: &'m Module,
+    /// The iteration variables, what they are, and whether they have a sign.
+    variables: &'a [(Value<'m>, Value<'m>, bool)],
+}
+
+impl<'m> Widening<'_, 'm> {
+    /// What is loaded, where that is an iteration variable.
+    fn iterator(&self, value: Value<'m>, signed: bool) -> Option<Value<'m>> {
+        let load = value.as_op(Opcode::LLVMLoad)?;
+        let mut variables = self.variables.iter();
+        let found = variables.find(|one| one.0 == load.operand(0) && one.2 == signed)?;
+        (load.is_plain_access()).then_some(found.1)
+    }
+
+    /// The instruction that computes a number without overflow.
+    fn sum(&self, value: Value<'m>, signed: bool) -> Option<Instruction<'m>> {
+        let one = value.as_instruction().filter(|_| signed)?;
+        let computes = matches!(
+            one.opcode(),
+            Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMMul
+        );
+        (computes && one.has_no_signed_wrap()).then_some(one)
+    }
+
+    /// Whether a number depends on iteration variables in such a way.
+    fn depends(&self, value: Value<'m>, signed: bool) -> bool {
+        if self.iterator(value, signed).is_some() {
+            return true;
+        }
+        if let Some(inner) = value.as_op(Opcode::LLVMSExt).filter(|_| signed) {
+            return self.depends(inner.operand(0), signed);
+        }
+        let operands = self.sum(value, signed).map(|sum| sum.operands());
+        let mut operands = operands.into_iter().flatten();
+        operands.any(|one| self.depends(one, signed))
+    }
+
+    fn value(&self, builder: &Builder<'m>, value: Value<'m>, signed: bool) -> Value<'m> {
+        if let Some(known) = self.iterator(value, signed) {
+            return known;
+        }
+        if self.depends(value, signed) {
+            if let Some(inner) = value.as_op(Opcode::LLVMSExt) {
+                return self.value(builder, inner.operand(0), signed);
+            }
+            let one = self.sum(value, signed).expect("it depends on them");
+            let [a, b] = [0, 1].map(|at| self.value(builder, one.operand(at), signed));
+            let wide = builder.binary(one.opcode(), a, b);
+            if let Some(wide) = wide.as_instruction() {
+                wide.promise_no_wrap(true);
+            }
+            return wide;
+        }
+        let long = self.module.int(64);
+        match signed {
+            true => builder.sign_extend(value, long),
+            false => builder.int_cast(value, long),
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! Loops that are data, as code: numbers have 64 bits, what bounds are is computed in front of their loop, and an iteration
+//! is a call, which is put in place once the loops are there.
+//!
+//! A loop that threads are to share is written as the compiler would, with a variable on the stack, for
+//! [`threads`](crate::lower::cpu::threads) to take; the others have their variable as a value.
+
+use std::collections::HashMap;
+
+use okl_chains::code::{Code, Condition, Expression, For, If};
+
+use super::bodies::Iteration;
+use crate::ir::{Chain, Counter, Counting, Nest};
+use crate::llvm::{
+    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Type,
+    Value,
+};
+
+/// The code that is written.
+pub struct Writer<'a, 'm> {
+    pub module: &'m Module,
+    pub function: Function<'m>,
+    /// What stands where it stands in the source.
+    like: Instruction<'m>,
+    /// The loops of the nests, which loops stand like that run nothing else.
+    nests: &'a [Nest<'m>],
+    /// Loops around.
+    depth: usize,
+    /// What iterations of the nests are.
+    pub iterations: &'a [Iteration<'m>],
+    /// The values of variables that they are handed, and what else they are, where code stands.
+    handed: Vec<Vec<Value<'m>>>,
+    /// The parameters, of 64 bits.
+    parameters: Vec<Value<'m>>,
+    /// The variables of loops around.
+    variables: HashMap<usize, Value<'m>>,
+    /// Of each nest, whether threads may share loops around it.
+    shares: &'a [bool],
+    /// Whether threads share a loop around.
+    is_shared: bool,
+    /// Loops that threads share.
+    pub shared: Vec<Counter<'m>>,
+    /// The calls of iterations.
+    pub calls: Vec<Call<'m>>,
+}
+
+impl<'a, 'm> Writer<'a, 'm> {
+    /// In front of an instruction, where the parameters are known.
+    pub fn before(
+        module: &'m Module,
+        at: Instruction<'m>,
+        chain: &'a Chain<'m>,
+        iterations: &'a [Iteration<'m>],
+        parameters: Vec<Value<'m>>,
+        shares: &'a [bool],
+    ) -> Self {
+        let like = chain.site.instruction();
+        let builder = Builder::before(module, at);
+        builder.stand_at(like);
+        let handed = iterations.iter().map(|one| {
+            let load = |variable: &Instruction<'m>| {
+                let ty = variable.allocated_type().expect("a stack variable");
+                builder.load(ty, **variable)
+            };
+            let values: Vec<_> = one.values.iter().map(load).collect();
+            [values, one.others.clone()].concat()
+        });
+        Self {
+            module,
+            function: at.function(),
+            like,
+            nests: &chain.nests,
+            depth: 0,
+            iterations,
+            handed: handed.collect(),
+            parameters,
+            variables: HashMap::new(),
+            shares,
+            is_shared: false,
+            shared: Vec::new(),
+            calls: Vec::new(),
+        }
+    }
+
+    fn at(&self, block: Block<'m>) -> Builder<'m> {
+        Builder::at_end_like(self.module, block, self.like)
+    }
+
+    fn block(&self) -> Block<'m> {
+        self.function.append_block(self.module)
+    }
+
+    /// Writes code at the end of a block. Returns the block in which it goes on.
+    pub fn code(&mut self, code: &Code, block: Block<'m>) -> Block<'m> {
+        match code {
+            Code::Sequence(all) => all.iter().fold(block, |block, one| self.code(one, block)),
+            Code::For(one) => {
+                let like = self.like;
+                self.like = self.like_of(one).unwrap_or(like);
+                self.depth += 1;
+                let last = match self.is_shared(one) {
+                    true => self.shared(one, block),
+                    false => self.counted(one, block),
+                };
+                self.depth -= 1;
+                self.like = like;
+                last
+            }
+            Code::If(one) => self.choice(one, block),
+            Code::Run { nest, iteration } => {
+                let builder = self.at(block);
+                let numbers = iteration.iter().map(|one| self.number(&builder, one));
+                let arguments: Vec<_> = numbers.collect();
+                let arguments = [arguments, self.handed[*nest].clone()].concat();
+                let call = builder.call(self.iterations[*nest].function, &arguments);
+                self.calls.push(call.as_call().expect("a call"));
+                block
+            }
+        }
+    }
+
+    /// What a loop stands like in the source: the loop of the nest at that depth, if it runs one nest only.
+    fn like_of(&self, one: &For) -> Option<Instruction<'m>> {
+        let mut nests = Vec::new();
+        nests_of(&one.body, &mut nests);
+        let first = *nests.first()?;
+        let is_alone = nests.iter().all(|&nest| nest == first);
+        let loops = &self.nests[first].loops;
+        let at = self.depth.min(loops.len().checked_sub(1)?);
+        let counter = loops[at].counter.as_ref().filter(|_| is_alone)?;
+        Some(counter.decides)
+    }
+
+    /// Whether threads share a loop.
+    fn is_shared(&self, one: &For) -> bool {
+        let mut nests = Vec::new();
+        nests_of(&one.body, &mut nests);
+        let may_share = nests.iter().all(|&nest| self.shares[nest]);
+        one.is_parallel && one.combines.is_empty() && !self.is_shared && may_share
+    }
+
+    /// The ends of a loop: its first number, and the first one behind it. And its step.
+    fn ends(&self, builder: &Builder<'m>, one: &For) -> [Value<'m>; 3] {
+        let first = self.number(builder, &one.first);
+        let last = self.number(builder, &one.last);
+        let end = exact(builder, Opcode::LLVMAdd, last, self.module.const_i64(1));
+        [first, end, self.number(builder, &one.step)]
+    }
+
+    fn counted(&mut self, one: &For, block: Block<'m>) -> Block<'m> {
+        let [header, body, exit] = [(); 3].map(|()| self.block());
+        let builder = self.at(block);
+        let [first, end, step] = self.ends(&builder, one);
+        builder.go(header);
+        let builder = self.at(header);
+        let variable = builder.phi(self.module.int(64));
+        variable.add_incoming(first, block);
+        let less = Comparison::Integer(IntPredicate::LLVMIntSLT);
+        builder.go_if(builder.ask(less, variable, end), body, exit);
+
+        let around = self.variables.insert(one.variable, variable);
+        let last = self.code(&one.body, body);
+        self.restore(one.variable, around);
+        let builder = self.at(last);
+        let next = exact(&builder, Opcode::LLVMAdd, variable, step);
+        builder.go(header);
+        variable.add_incoming(next, last);
+        exit
+    }
+
+    fn restore(&mut self, variable: usize, value: Option<Value<'m>>) {
+        match value {
+            Some(value) => self.variables.insert(variable, value),
+            None => self.variables.remove(&variable),
+        };
+    }
+
+    /// A loop that threads share. What they are handed are addresses and numbers of 64 bits.
+    fn shared(&mut self, one: &For, block: Block<'m>) -> Block<'m> {
+        let [header, body, steps, exit] = [(); 4].map(|()| self.block());
+        let long = self.module.int(64);
+        let variable = Builder::at_entry(self.module, self.function).alloca(long, 8);
+        let builder = self.at(block);
+        let [first, end, step] = self.ends(&builder, one);
+        let handed = self.handed.clone();
+        let passed: Vec<Vec<_>> = handed
+            .iter()
+            .map(|values| {
+                let pass = |value: &Value<'m>| match is_passed(value.ty()) {
+                    true => *value,
+                    false => builder.bits_of(*value, 64),
+                };
+                values.iter().map(pass).collect()
+            })
+            .collect();
+        builder.store(first, variable);
+        let begins = *block.instructions().last().expect("the store");
+        builder.go(header);
+
+        let builder = self.at(header);
+        let compared = builder.load(long, variable);
+        let less = Comparison::Integer(IntPredicate::LLVMIntSLT);
+        let decides = builder.go_if(builder.ask(less, compared, end), body, exit);
+
+        let builder = self.at(body);
+        let number = builder.load(long, variable);
+        for (values, passed) in self.handed.iter_mut().zip(passed) {
+            for (value, passed) in values.iter_mut().zip(passed) {
+                if !is_passed(value.ty()) {
+                    *value = builder.value_of_bits(passed, value.ty());
+                }
+            }
+        }
+        let around = self.variables.insert(one.variable, number);
+        self.is_shared = true;
+        let last = self.code(&one.body, body);
+        self.is_shared = false;
+        self.restore(one.variable, around);
+        self.handed = handed;
+        self.at(last).go(steps);
+
+        let builder = self.at(steps);
+        let next = exact(
+            &builder,
+            Opcode::LLVMAdd,
+            builder.load(long, variable),
+            step,
+        );
+        builder.store(next, variable);
+        let next = *steps.instructions().last().expect("the store");
+        builder.go(header);
+        self.shared.push(Counter {
+            axis: 0,
+            begins,
+            steps: next,
+            decides,
+            body,
+            exit,
+            // Whoever takes the loop finds them.
+            blocks: Vec::new(),
+            counting: Counting {
+                compared,
+                end,
+                is_up: true,
+                is_last: false,
+                signed: true,
+                step,
+            },
+        });
+        exit
+    }
+
+    fn choice(&mut self, one: &If, block: Block<'m>) -> Block<'m> {
+        let [yes, after] = [(); 2].map(|()| self.block());
+        let no = one.otherwise.as_ref().map(|_| self.block());
+        let builder = self.at(block);
+        let condition = self.condition(&builder, &one.condition);
+        builder.go_if(condition, yes, no.unwrap_or(after));
+        let last = self.code(&one.then, yes);
+        self.at(last).go(after);
+        if let Some((code, no)) = one.otherwise.as_ref().zip(no) {
+            let last = self.code(code, no);
+            self.at(last).go(after);
+        }
+        after
+    }
+
+    /// A number.
+    pub fn number(&self, builder: &Builder<'m>, one: &Expression) -> Value<'m> {
+        let module = self.module;
+        let of = |one: &Expression| self.number(builder, one);
+        let choose = |all: &[Expression], is: IntPredicate| {
+            let numbers = all.iter().map(of);
+            let better = |a, b| builder.select(builder.ask(Comparison::Integer(is), a, b), a, b);
+            numbers.reduce(better).expect("there is one")
+        };
+        match one {
+            Expression::Constant(number) => module.const_i64(*number),
+            Expression::Parameter(at) => self.parameters[*at],
+            Expression::Variable(at) => self.variables[at],
+            Expression::Add(a, b) => exact(builder, Opcode::LLVMAdd, of(a), of(b)),
+            Expression::Subtract(a, b) => exact(builder, Opcode::LLVMSub, of(a), of(b)),
+            Expression::Multiply(a, b) => exact(builder, Opcode::LLVMMul, of(a), of(b)),
+            Expression::FloorDivide(a, b) => self.divide(builder, of(a), of(b)).0,
+            Expression::Modulo(a, b) => self.divide(builder, of(a), of(b)).1,
+            Expression::Least(all) => choose(all, IntPredicate::LLVMIntSLT),
+            Expression::Largest(all) => choose(all, IntPredicate::LLVMIntSGT),
+            Expression::Choose(condition, yes, no) => {
+                let condition = self.condition(builder, condition);
+                builder.select(condition, of(yes), of(no))
+            }
+        }
+    }
+
+    /// The quotient rounded down, and what is left. Where it is asked in vain the divisor may be anything.
+    fn divide(&self, builder: &Builder<'m>, a: Value<'m>, b: Value<'m>) -> (Value<'m>, Value<'m>) {
+        let [zero, one] = [0, 1].map(|number| self.module.const_i64(number));
+        let is = Comparison::Integer;
+        let b = match b.as_constant_int() {
+            Some(_) => b,
+            None => {
+                let is_more = builder.ask(is(IntPredicate::LLVMIntSGT), b, one);
+                builder.select(is_more, b, one)
+            }
+        };
+        let quotient = builder.binary(Opcode::LLVMSDiv, a, b);
+        let left = builder.binary(Opcode::LLVMSRem, a, b);
+        let is_below = builder.ask(is(IntPredicate::LLVMIntSLT), left, zero);
+        let less = builder.plus(quotient, -1);
+        let more = builder.sum(left, b);
+        (
+            builder.select(is_below, less, quotient),
+            builder.select(is_below, more, left),
+        )
+    }
+
+    /// A truth value.
+    pub fn condition(&self, builder: &Builder<'m>, one: &Condition) -> Value<'m> {
+        let truth = self.module.int(1);
+        let ask = |is: IntPredicate, a: &Expression, b: &Expression| {
+            let [a, b] = [a, b].map(|one| self.number(builder, one));
+            builder.ask(Comparison::Integer(is), a, b)
+        };
+        let join = |all: &[Condition], how: Opcode, none: bool| {
+            let none = truth.integer_constant(none.into());
+            let all = all.iter().map(|one| self.condition(builder, one));
+            all.fold(none, |a, b| builder.binary(how, a, b))
+        };
+        match one {
+            Condition::Constant(answer) => truth.integer_constant((*answer).into()),
+            Condition::AtLeast(a, b) => ask(IntPredicate::LLVMIntSGE, a, b),
+            Condition::Equal(a, b) => ask(IntPredicate::LLVMIntEQ, a, b),
+            Condition::All(all) => join(all, Opcode::LLVMAnd, true),
+            Condition::Any(all) => join(all, Opcode::LLVMOr, false),
+            Condition::Not(one) => builder.not(self.condition(builder, one)),
+        }
+    }
+}
+
+/// The numbers of the nests that code runs.
+pub fn nests_of(code: &Code, found: &mut Vec<usize>) {
+    match code {
+        Code::Sequence(all) => all.iter().for_each(|one| nests_of(one, found)),
+        Code::For(one) => nests_of(&one.body, found),
+        Code::If(one) => {
+            nests_of(&one.then, found);
+            one.otherwise.iter().for_each(|one| nests_of(one, found));
+        }
+        Code::Run { nest, .. } => found.push(*nest),
+    }
+}
+
+/// Whether threads are handed values of a type as they are.
+fn is_passed(ty: Type<'_>) -> bool {
+    ty.is_pointer() || ty.bits() == Some(64)
+}
+
+/// A sum, difference or product that does not overflow.
+fn exact<'m>(builder: &Builder<'m>, how: Opcode, a: Value<'m>, b: Value<'m>) -> Value<'m> {
+    let value = builder.binary(how, a, b);
+    if let Some(one) = value.as_instruction() {
+        one.promise_no_wrap(true);
+    }
+    value
+}

@@ -1,0 +1,172 @@
+//! Loop chains, read aloud: recognise them, find out what their loops do, plan the order that the programmer asks for, check
+//! that it can be written, tell what is wrong, what stays as it is written and what is trusted, write the rest.
+//!
+//! Guarantee: where something is wrong nothing is changed but that the calls are gone that mark chains, which are in no
+//! library.
+
+use okl_chains::code::Code;
+use okl_chains::plan::{Refused, as_written, plan};
+use okl_chains::pragma::Sharing;
+
+use crate::analysis::chains::{self, Modelled, Outcome};
+use crate::diagnostic::{Declined, Site, report};
+use crate::ir::{Chain, Nest};
+use crate::llvm::{Call, Module, Severity};
+use crate::lower::chains::{Lowered, Order, check, take_out_all};
+use crate::recognise::loop_chain;
+
+/// What there is to do and to say.
+#[derive(Default)]
+struct Lowering<'m> {
+    lowered: Vec<Lowered<'m>>,
+    /// What is wrong in the program.
+    mistakes: Vec<Declined<'m>>,
+    /// What stays as it is written.
+    declined: Vec<Declined<'m>>,
+    /// What is trusted.
+    trusted: Vec<Declined<'m>>,
+    /// Warnings.
+    doubts: Vec<Declined<'m>>,
+}
+
+/// Gives the chains of a module the orders that their schedules ask for. Whether nothing of them is wrong, and whether the
+/// module was changed.
+pub fn lower(module: &Module, strict: bool) -> (bool, bool) {
+    let found = loop_chain::recognise(module);
+    let mut all = Lowering {
+        mistakes: found.mistakes,
+        declined: found.declined,
+        ..Lowering::default()
+    };
+    let known = chains::model(module, &found.chains);
+    for (chain, outcome) in found.chains.into_iter().zip(known) {
+        all.check(module, chain, outcome);
+    }
+    let is_right = all.tell(module, strict);
+    if is_right {
+        for one in all.lowered {
+            one.emit(module);
+        }
+    }
+    (is_right, take_out_all(module))
+}
+
+impl<'m> Lowering<'m> {
+    fn check(&mut self, module: &'m Module, chain: Chain<'m>, outcome: Outcome<'m>) {
+        self.mistakes.extend(outcome.mistakes);
+        self.declined.extend(outcome.declined);
+        let Some(mut known) = outcome.modelled else {
+            return;
+        };
+        self.doubts.append(&mut known.doubts);
+        let site = chain.site;
+        match order(chain, known, &mut self.trusted) {
+            Ok(None) => {}
+            Ok(Some(order)) => match check(module, order) {
+                Ok(lowered) => self.lowered.push(lowered),
+                Err(why) => self.declined.push(Declined {
+                    site: Site::Instruction(site.instruction()),
+                    reason: format!("the loop chain stays as it is: {why}"),
+                }),
+            },
+            Err(refused) => {
+                let told = Declined {
+                    site: Site::Pragma(site, refused.at),
+                    reason: refused.why,
+                };
+                match refused.is_illegal {
+                    true => self.mistakes.push(told),
+                    false => self.declined.push(told),
+                }
+            }
+        }
+    }
+
+    /// Tells the programmer. True where nothing of it is an error.
+    fn tell(&self, module: &Module, strict: bool) -> bool {
+        let or_remark = strict.then_some(Severity::Error);
+        let or_warning = Some(or_remark.unwrap_or(Severity::Warning));
+        for (list, severity) in [
+            (&self.mistakes, Some(Severity::Error)),
+            (&self.declined, or_warning),
+            (&self.doubts, Some(Severity::Warning)),
+            (&self.trusted, or_remark),
+        ] {
+            for one in list {
+                if let Some(severity) = severity {
+                    report(module, one, severity);
+                }
+                let at = marker(one.site);
+                if let Some(at) = at {
+                    at.instruction().remark("Chain", &one.reason, true);
+                }
+            }
+        }
+        for one in &self.lowered {
+            let site = one.site().instruction();
+            match &one.alone {
+                Some(why) => {
+                    let told =
+                        format!("the loop chain runs as scheduled, but on one thread: {why}");
+                    site.remark("Chain", &told, true);
+                }
+                None => site.remark("Chain", "the loop chain runs as scheduled", false),
+            }
+        }
+        let is_declined = !self.declined.is_empty() || !self.trusted.is_empty();
+        self.mistakes.is_empty() && !(strict && is_declined)
+    }
+}
+
+fn marker(site: Site<'_>) -> Option<Call<'_>> {
+    match site {
+        Site::Pragma(call, _) => Some(call),
+        Site::Instruction(one) => one.as_call(),
+        _ => None,
+    }
+}
+
+/// The order that a schedule asks for; none where that is the one in which the loops are written.
+fn order<'m>(
+    chain: Chain<'m>,
+    known: Modelled<'m>,
+    trusted: &mut Vec<Declined<'m>>,
+) -> Result<Option<Order<'m>>, Refused> {
+    let plan = match chain.said.schedule.is_empty() {
+        true => {
+            let shared: Vec<_> = chain.nests.iter().map(is_shared).collect();
+            if !shared.contains(&true) {
+                return Ok(None);
+            }
+            let mut plan = as_written(&known.model);
+            share(&mut plan.code, &shared);
+            plan
+        }
+        false => plan(&known.model, &chain.said.schedule, &known.values)?,
+    };
+    trusted.extend(known.trusted);
+    Ok(Some(Order {
+        chain,
+        parameters: known.parameters,
+        plan,
+    }))
+}
+
+/// Whether a loop's own directive has threads share it, and says of variables only that each has its own.
+fn is_shared(nest: &Nest<'_>) -> bool {
+    nest.said.openmp.as_ref().is_some_and(|said| {
+        let mut clauses = said.clauses.iter();
+        said.is_parallel && clauses.all(|one| matches!(one.sharing, Sharing::Private))
+    })
+}
+
+/// Has threads share the outermost loops of nests, in the order in which these are written.
+fn share(code: &mut Code, shared: &[bool]) {
+    if let Code::Sequence(all) = code {
+        for (one, &shared) in all.iter_mut().zip(shared) {
+            if let Code::For(outermost) = one {
+                outermost.is_parallel |= shared;
+            }
+        }
+    }
+}
