@@ -187,7 +187,11 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
         if !self.mistakes.is_empty() {
             return None;
         }
-        let mut spaces = Spaces::new(&names);
+        let rank = |name: &Name| {
+            let its = all.iter().find(|one| one.said.space.text == name.text);
+            its.map_or(0, |one| one.place.len())
+        };
+        let mut spaces = Spaces::new(&names, rank);
         let mut nests: Vec<Vec<model::Access>> = chain.nests.iter().map(|_| Vec::new()).collect();
         let mut claimed: Vec<Vec<bool>> = found.iter().map(|one| vec![false; one.len()]).collect();
         let mut open: Vec<&Declared<'_>> = Vec::new();
@@ -973,12 +977,12 @@ struct Spaces<'c> {
 }
 
 impl<'c> Spaces<'c> {
-    fn new(names: &[(&Name, Option<Named<'c>>)]) -> Self {
+    /// Those that the programmer names, whose elements have as many numbers as he says.
+    fn new(names: &[(&Name, Option<Named<'c>>)], rank: impl Fn(&Name) -> usize) -> Self {
         let all = names.iter().map(|(name, named)| {
-            let rank = named.as_ref().map_or(0, |one| one.strides.len());
             let space = model::Space {
                 name: name.text.clone(),
-                rank,
+                rank: rank(name),
                 is_local: false,
             };
             (space, named.clone())
