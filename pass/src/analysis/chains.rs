@@ -159,10 +159,11 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
         let depths: Vec<usize> = domains.iter().map(Vec::len).collect();
         let chain = self.chain;
         let all = declared(chain.nests.iter().map(|one| &one.said));
-        let mut names: Vec<(&Name, Option<Named<'c>>)> = Vec::new();
+        let mut names: Vec<&Name> = Vec::new();
+        let mut by_name = Vec::new();
         for one in &all {
             let name = &one.said.space;
-            if names.iter().any(|(known, _)| known.text == name.text) {
+            if names.iter().any(|known| known.text == name.text) {
                 continue;
             }
             let its: Vec<_> = all
@@ -182,11 +183,14 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                 );
                 self.wrong(site, told);
             }
-            names.push((name, named(&its, &found, &depths)));
+            names.push(name);
+            by_name.push(its);
         }
         if !self.mistakes.is_empty() {
             return None;
         }
+        let named = named(&by_name, &found, &depths);
+        let names: Vec<_> = names.into_iter().zip(named).collect();
         let rank = |name: &Name| {
             let its = all.iter().find(|one| one.said.space.text == name.text);
             its.map_or(0, |one| one.place.len())
@@ -601,10 +605,15 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                     }
                     None => {
                         let base = &access.place.base;
-                        if is_declared
-                            && !is_variable
-                            && !(access.mode == Mode::Read && is_read_only)
-                        {
+                        let is_harmless = access.mode == Mode::Read && is_read_only;
+                        if is_declared && !is_harmless && access.split.is_none() {
+                            let told = format!(
+                                "an iteration of this loop {does} something in {base}{line}, and where in it is not understood"
+                            );
+                            self.decline(site, &told);
+                            continue;
+                        }
+                        if is_declared && !is_variable && !is_harmless {
                             let told = format!(
                                 "an iteration of this loop {does} in {base}{line} what is not declared"
                             );

@@ -72,7 +72,7 @@
 // SHOW:      clang-22{{.*}} -E -dD -Qunused-arguments -O2 -Iinclude -Wno-unknown-warning-option -x c chain.c -o okl.tmp/0/chain.E.i{{$}}
 // SHOW-NEXT: {{^}}okl-cc --okl-normalize okl.tmp/0/chain.E.i >okl.tmp/0/chain.i{{$}}
 // SHOW-NEXT: clang-22{{.*}} -O2 --start-no-unused-arguments -Iinclude --end-no-unused-arguments -x cpp-output okl.tmp/0/chain.i -o chain
-// RUN: cd %t.d && %okl-cc -fopenmp -O1 -S -emit-llvm -o - chain.c | FileCheck --check-prefix=CODE %s
+// RUN: cd %t.d && clang-22 -E -dD -fopenmp chain.c | %okl-cc --okl-normalize - | clang-22 -fopenmp -O1 -x cpp-output -S -emit-llvm - -o - | FileCheck --check-prefix=CODE %s
 // CODE-DAG:   c"\22chain.c\22 @5:11 loopchain schedule(@5:36 fuse((0),($0)), @6:11 tile(($1), @6:27 serial, @6:35 parallel)) local(@6:52 X)\00"
 // CODE-LABEL: @f(
 // CODE:       call void (ptr, ...) @__okl_omplc_chain(ptr {{.*}}, i64 {{.*}}, i64 {{.*}})
@@ -88,7 +88,7 @@
 // CLANG-NOT: omplc
 //
 // C++ is as C, and names of functions are not those of C++.
-// RUN: cd %t.d && %okl-c++ -std=c++14 -Wall -Wextra -pedantic -Werror -fopenmp -S -emit-llvm -o - classes.cpp | FileCheck --check-prefix=CLASSES %s
+// RUN: cd %t.d && clang++-22 -std=c++14 -E -dD -fopenmp classes.cpp | %okl-c++ --okl-normalize - | clang++-22 -std=c++14 -Wall -Wextra -pedantic -Werror -fopenmp -x c++-cpp-output -S -emit-llvm - -o - | FileCheck --check-prefix=CLASSES %s
 // CLASSES-COUNT-2: call void (ptr, ...) @__okl_omplc_for(
 // CLASSES-NOT: _Z{{.*}}omplc
 

@@ -9,6 +9,7 @@
 //! | `variants: A B` | it is also another program with `-DA`, and with `-DB` |
 //! | `later: A B` | the same, but of what okl does not know yet: they run with `--later` |
 //! | `schedules: 0 1 2` | with `-DSCHEDULE=` each of these it compiles |
+//! | `schedules later: 3` | with these it does with `--later`, and is not tried without |
 //! | `refused: 90 91` | with these it does not |
 //! | `refused later: 92` | with these it does not with `--later`, and is not tried without |
 //! | `says 90: text` | what the error says then |
@@ -45,6 +46,7 @@ struct Program {
     variants: Vec<String>,
     later: Vec<String>,
     schedules: Vec<u32>,
+    schedules_later: Vec<u32>,
     refused: Vec<u32>,
     refused_later: Vec<u32>,
     says: Vec<(u32, String)>,
@@ -80,6 +82,7 @@ pub(crate) fn run(
         let mut program = Program::of(file, &text)?;
         if is_later {
             program.variants.append(&mut program.later);
+            program.schedules.append(&mut program.schedules_later);
             program.refused.append(&mut program.refused_later);
         }
         let variants = program.variants.iter().map(|one| vec![format!("-D{one}")]);
@@ -137,6 +140,7 @@ impl Program {
                 "variants" => program.variants = words().collect(),
                 "later" => program.later = words().collect(),
                 "schedules" => program.schedules = numbers()?,
+                "schedules later" => program.schedules_later = numbers()?,
                 "refused" => program.refused = numbers()?,
                 "refused later" => program.refused_later = numbers()?,
                 _ => {
@@ -147,7 +151,7 @@ impl Program {
                 }
             }
         }
-        match program.schedules.is_empty() {
+        match program.schedules.is_empty() && program.schedules_later.is_empty() {
             true => Err(format!("{}: no schedules", program.path.display())),
             false => Ok(program),
         }

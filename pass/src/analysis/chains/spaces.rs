@@ -141,13 +141,34 @@ pub fn is_so(access: &Found<'_>, said: &AccessPragma) -> bool {
     access.mode == mode(said) || matches!(access.mode, Mode::Reduce(_))
 }
 
-/// What a name stands for, given all that is declared by it: what most of it fits to.
+/// What names stand for, given all that is declared by each: what most of it fits to. Where several things fit as well, it is
+/// one that no other name stands for.
 pub fn named<'c>(
-    all: &[&Declared<'_>],
+    names: &[Vec<&Declared<'_>>],
     found: &[Vec<Found<'c>>],
     depths: &[usize],
-) -> Option<Named<'c>> {
-    let mut best: Option<(usize, Named<'c>)> = None;
+) -> Vec<Option<Named<'c>>> {
+    let candidates = names.iter().map(|its| best(its, found, depths));
+    let candidates: Vec<Vec<Named<'c>>> = candidates.collect();
+    let clear = candidates.iter().map(|its| match &its[..] {
+        [one] => Some(one.clone()),
+        _ => None,
+    });
+    let mut all: Vec<Option<Named<'c>>> = clear.collect();
+    for (at, its) in candidates.iter().enumerate().filter(|one| one.1.len() > 1) {
+        let is_free = |one: &&Named<'c>| {
+            let mut known = all.iter().flatten();
+            !known.any(|other| other.base == one.base && other.origin == one.origin)
+        };
+        all[at] = its.iter().find(is_free).or(its.first()).cloned();
+    }
+    all
+}
+
+/// What most of what is declared by a name fits to.
+fn best<'c>(all: &[&Declared<'_>], found: &[Vec<Found<'c>>], depths: &[usize]) -> Vec<Named<'c>> {
+    let mut best: Vec<Named<'c>> = Vec::new();
+    let mut most = 0;
     for one in all {
         for access in &found[one.nest] {
             if !is_so(access, one.said) {
@@ -164,12 +185,16 @@ pub fn named<'c>(
             };
             let count = 2 * all.iter().filter(fits).count()
                 + usize::from(candidate.origin.as_constant() == Some(0));
-            if best.as_ref().is_none_or(|(known, _)| count > *known) {
-                best = Some((count, candidate));
+            if count > most {
+                best.clear();
+                most = count;
+            }
+            if count == most && !best.contains(&candidate) {
+                best.push(candidate);
             }
         }
     }
-    best.map(|(_, named)| named)
+    best
 }
 
 /// What a name stands for if an element that is declared by it is what an access is to.
