@@ -89,6 +89,7 @@
 //
 // C++ is as C, and names of functions are not those of C++.
 // RUN: cd %t.d && clang++-22 -std=c++14 -E -dD -fopenmp classes.cpp | %okl-c++ --okl-normalize - | clang++-22 -std=c++14 -Wall -Wextra -pedantic -Werror -fopenmp -x c++-cpp-output -S -emit-llvm - -o - | FileCheck --check-prefix=CLASSES %s
+// RUN: cd %t.d && %okl-c++ -std=c++14 -Wall -Wextra -pedantic -Werror -fopenmp -fsyntax-only classes.cpp
 // CLASSES-COUNT-2: call void (ptr, ...) @__okl_omplc_for(
 // CLASSES-NOT: _Z{{.*}}omplc
 

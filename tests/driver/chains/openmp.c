@@ -18,7 +18,7 @@
 // TEXT:      {{^}}#pragma clang loop vectorize(disable){{$}}
 
 //--- run
-# As okl compiles it: chains run as scheduled, or stay as they are where more than values is read behind them.
+# As okl compiles it: chains run as scheduled, or stay as they are where what a loop leaves in a variable is read behind it.
 clang-22 -c main.c
 for loops in orders.c stays.c orders.cpp; do
   case $loops in
@@ -139,7 +139,7 @@ extern "C" void f(int n, double *a) {
 //--- orders.c
 int printf(const char *, ...);
 void f(int n, double *a) {
-  int i = 90, j = 91, k = 92, l; double s = 1, v[2] = {1, 2}, w = 5, b[10];
+  int i = 90, j = 91, k = 92, l; double s = 1, v[2] = {1, 2}, u = 2, w = 5, b[10];
 #pragma omplc loopchain schedule(fuse())
 {
 #pragma omp parallel for private(k,v,w) schedule(dynamic, 2) if(n > 3) num_threads(n)
@@ -148,8 +148,8 @@ void f(int n, double *a) {
     k = i; v[0] = k; w = k + n; a[i] += v[0] + w; }
 
 #pragma omplc for domain(0:9)
-#pragma omp parallel for shared(a)
-  for (i = 0; i < 10; i++) b[i] = 2 * a[i];
+#pragma omp parallel for shared(a) firstprivate(u)
+  for (i = 0; i < 10; i++) b[i] = u * a[i];
 }
   printf("%d %d %d %g %g %g\n", i, j, k, v[0], v[1], w);
 #pragma omplc loopchain schedule(fuse())
