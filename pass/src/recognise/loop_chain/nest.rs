@@ -56,8 +56,9 @@ impl<'m> Here<'m> {
                     return Err(Wrong::mistake(Site::Instruction(call.instruction()), told));
                 }
                 _ if level == 0 => {
-                    let told = "no `for` loop stands right behind this pragma";
-                    return Err(Wrong::mistake(here, told));
+                    let told = "the loop chain stays as it is: no loop that counts stands right behind this pragma, or \
+                                OpenMP's threads share it already";
+                    return Err(Wrong::declined(here, told));
                 }
                 _ => return Err(few(level)),
             };
