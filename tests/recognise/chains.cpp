@@ -73,3 +73,17 @@ double throws(double *a, int n) {
   END;
   return B(0, 0);
 }
+
+// CHECK: declined at {{.*}}chains.cpp:[[# @LINE + 6]]: the loop chain stays as it is: an exception may leave it here
+void tries(double *a, int n) {
+  try {
+    CHAIN();
+    FOR("domain(0:$0) with(i) write A{(i)}", long(n - 1));
+    for (int i = 0; i < n; i++)
+      a[i] = may_throw(i);
+    NEXT;
+    END;
+  } catch (...) {
+    a[0] = -1;
+  }
+}

@@ -83,7 +83,7 @@ void shapes(long n, char *restrict a) {
   for (long i = 1; i < n; i++) *(double *)(a + 4 * i) = 1;
   NEXT;
   END;
-  // CHECK: declined at a.c:8: the loop chain stays as it is: an iteration of this loop writes in w (line [[# @LINE + 3]]) what is not declared
+  // CHECK: declined at a.c:8: the loop chain stays as it is: an iteration of this loop writes something in w (line [[# @LINE + 3]]), and where in it is not understood
   CHAIN("");
   FOR("domain(1:$0) with(i) write A{(i)}", n - 1);
   for (long i = 1; i < n; i++) { w[i & 3] = 1; a[i] = w[1]; }

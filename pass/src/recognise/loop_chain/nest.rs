@@ -11,6 +11,8 @@ use crate::ir::{Counter, Counting, Extent, Nest};
 use crate::llvm::{Block, Call, Instruction, NaturalLoop, Opcode};
 use crate::recognise::counted::{FORM, Form, Iterator};
 
+const EXCEPTION: &str = "the loop chain stays as it is: an exception may leave it here";
+
 impl<'m> Here<'m> {
     /// The nest that a call stands in front of, and what comes behind it.
     pub(super) fn nest(&self, site: Call<'m>) -> Result<(Nest<'m>, Path<'m>), Wrong<'m>> {
@@ -203,13 +205,16 @@ fn counted<'m>(
     if Some(begins.operand(0).ty()) != variable.allocated_type() {
         return Err(wrong(FORM));
     }
-    let form = Form::of(natural, &iterator, begins).map_err(|why| match why.is_left {
-        // A `break` and its like leave the chain, or iterations of it.
-        true => Wrong::mistake(
-            at(decides, site),
-            format!("this loop of a chain {}", why.text),
-        ),
-        false => wrong(&why.text),
+    let form = Form::of(natural, &iterator, begins).map_err(|why| {
+        match (why.is_left, unwinds_out(natural)) {
+            (true, Some(call)) => Wrong::declined(at(call, site), EXCEPTION),
+            // A `break` and its like leave the chain, or iterations of it.
+            (true, None) => Wrong::mistake(
+                at(decides, site),
+                format!("this loop of a chain {}", why.text),
+            ),
+            (false, _) => wrong(&why.text),
+        }
     })?;
     if form.by != Some(1) || !form.bound.is_above {
         let told = "does not count up by 1";
@@ -219,6 +224,16 @@ fn counted<'m>(
         return Err(wrong(FORM));
     }
     Ok((iterator, form))
+}
+
+/// A call in a loop whose exceptions go to a block outside of it.
+fn unwinds_out<'m>(natural: &NaturalLoop<'m>) -> Option<Instruction<'m>> {
+    let ends = natural.blocks.iter().filter_map(|block| block.terminator());
+    let mut ends = ends.filter(|end| {
+        let targets = end.as_call().and_then(|call| call.invoke_targets());
+        targets.is_some_and(|(_, unwinds)| !natural.blocks.contains(&unwinds))
+    });
+    ends.next()
 }
 
 fn form_wrong<'m>(one: Instruction<'m>, site: Call<'m>, why: &str) -> Wrong<'m> {
@@ -257,7 +272,7 @@ fn check_exits<'m>(form: &Form<'m>, site: Call<'m>) -> Result<(), Wrong<'m>> {
                     .is_some_and(|(_, unwinds)| unwinds == next)
             });
             let told = match is_exception {
-                true => "the loop chain stays as it is: an exception may leave it here",
+                true => EXCEPTION,
                 false if leads_to(next, site.instruction().block()) || returns(next) => {
                     let told = "this leaves the loop chain, all of which has to run";
                     return Err(Wrong::mistake(at(end, site), told));
