@@ -12,8 +12,9 @@ use std::rc::Rc;
 
 use table::{Pointer, Table};
 
-/// Operations that isl may need for one plan: some seconds.
-const OPERATIONS: u64 = 20_000_000;
+/// Operations that isl may need for one plan, besides splitting loops: a second or some. (To compare and to sort count next to
+/// nothing.)
+const OPERATIONS: u64 = 2_000_000;
 /// `ISL_ON_ERROR_CONTINUE`: nothing is printed, and functions return NULL.
 const CONTINUE: c_int = 1;
 /// `isl_error_quota`.

@@ -20,6 +20,9 @@ const PLACES: usize = 12;
 /// Operations of isl's that it may need to split loops: some tenths of a second.
 const SPLITTING: u64 = 200_000;
 
+/// The same for loops that are split as little as can be.
+const LEAST_SPLITTING: u64 = 1_000_000;
+
 /// What names in isl's expressions stand for, but for parameters of the chain.
 #[derive(Clone, Default)]
 pub struct Names(HashMap<String, Expression>);
@@ -408,8 +411,9 @@ impl Emission<'_> {
             }
             self.variables = variables;
         }
-        let node = Node::of_schedule(context, &schedule.text("{ atomic[x] }"))?;
-        self.node(&node, names, walk, false)
+        let text = schedule.text("{ atomic[x] }");
+        let node = isl.within(LEAST_SPLITTING, || Node::of_schedule(context, &text))?;
+        self.node(&node.ok_or(Failed::Operations)?, names, walk, false)
     }
 
     /// Which tiles have an iteration of each nest everywhere; None where there are no such tiles.

@@ -50,11 +50,14 @@ void jacobi(long n, double *restrict A, double *restrict B) {
 static double X[100][100], Y[100][100];
 
 // Arrays with sizes, an accumulator, a temporary of each iteration, and what is not declared and harmless.
-// CHECK: loop chain at {{.*}}: 2 loops
+// CHECK: loop chain at {{.*}}: 3 loops
 // CHECK: nest 0: writes X{(i,j)}: proved
 // CHECK-NEXT: nest 0: reads Y{(i,j)}: proved
 // CHECK-NEXT: nest 1: reads X{(i,j)}: proved
-// CHECK: nest 1: combines something with sum{()}: found
+// A sum whose parts the programmer has not said to come in any order.
+// CHECK: nest 1: reads sum{()}: found
+// CHECK: nest 1: writes sum{()}: found
+// CHECK: nest 2: combines something with sum{()}: found
 // CHECK-NOT: trusted
 double arrays(const double *restrict w) {
   double sum = 0, t;
@@ -67,6 +70,11 @@ double arrays(const double *restrict w) {
     }
   NEXT;
   FOR("domain(0:98,0:99) with(i,j) read X{(i,j)}", 0L);
+  for (int i = 0; i < 99; i++)
+    for (int j = 0; j < 100; j++)
+      sum += X[i][j];
+  NEXT;
+  FOR("domain(0:98,0:99) with(i,j) read X{(i,j)} omp parallel for reduction(+:sum)", 0L);
   for (int i = 0; i < 99; i++)
     for (int j = 0; j < 100; j++)
       sum += X[i][j];

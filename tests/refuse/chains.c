@@ -104,3 +104,40 @@ void changes(long n) {
   NEXT;
   END;
 }
+
+double *moved(double *);
+
+void found(unsigned n, double *restrict a, double *restrict r, struct { double re, im; } *restrict c) {
+  // CHECK: declined at {{.*}}: the loop chain stays as it is: the domain of this loop is declared as 0:{{.*}}, and it goes through 0:n - 1: whether that is the same is not known
+  CHAIN("");
+  FOR("domain(0:$0) with(i) write A{(i)}", (long)(n - 1));
+  for (unsigned i = 0; i < n; i++) a[i] = 1;
+  NEXT;
+  END;
+  // Rows that go backwards, and into each other.
+  // CHECK: declined at {{.*}}: the loop chain stays as it is: elements of A with different numbers are the same: its rows are shorter than the loops go
+  CHAIN("");
+  FOR("domain(0:20,0:19) with(i,j) write A{(i,j)}", 0L);
+  for (int i = 0; i <= 20; i++)
+    for (int j = 0; j <= 19; j++)
+      a[10 * i + 19 - j] = i;
+  NEXT;
+  END;
+  // What comes from a pointer that is restrict is not apart from it.
+  double *x = moved(a);
+  // CHECK: declined at {{.*}}: the loop chain stays as it is: it is not known whether {{.*}} have memory in common, and not declared what its loops access
+  CHAIN("");
+  FOR("domain(0:99)", 0L);
+  for (int i = 0; i <= 99; i++) x[i] = i;
+  NEXT;
+  FOR("domain(0:99)", 0L);
+  for (int i = 0; i <= 99; i++) r[i] = a[i + 1];
+  NEXT;
+  END;
+  // CHECK: declined at {{.*}}: the loop chain stays as it is: an iteration of this loop writes a part of an element in c (line [[# @LINE + 3]]), which is not told from others
+  CHAIN("");
+  FOR("domain(0:99) with(i) write C{(i)}", 0L);
+  for (int i = 0; i <= 99; i++) { c[i].re = i; c[i].im = 1; }
+  NEXT;
+  END;
+}

@@ -17,7 +17,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use okl_chains::model::{self, Affine, Bounds, Mode};
-use okl_chains::pragma::{Index, Name, Number as Said, Position};
+use okl_chains::pragma::{Index, Name, Number as Said, Position, Sharing};
 
 use crate::diagnostic::{Declined, Site};
 use crate::ir::Chain;
@@ -410,9 +410,9 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                 }
                 false => {
                     let told = format!(
-                        "it is trusted that {says} is how far this loop goes: it goes through {goes}"
+                        "the domain of this loop is declared as {says}, and it goes through {goes}: whether that is the same is not known"
                     );
-                    self.trust(site, told);
+                    self.decline(site, &told);
                 }
             }
         }
@@ -442,7 +442,13 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                 })
                 .collect();
             let reader = Reader::of(self.copy, &self.inside, Some((iteration, &counts)));
-            match accesses::of(self.copy, self.single, iteration, &reader) {
+            // Whether sums may be rounded otherwise the programmer says.
+            let openmp = nest.said.openmp.as_ref();
+            let combines = openmp.is_some_and(|said| {
+                let mut clauses = said.clauses.iter();
+                clauses.any(|one| matches!(one.sharing, Sharing::Reduction(_)))
+            });
+            match accesses::of(self.copy, self.single, iteration, &reader, combines) {
                 Ok(found) => all.push(found),
                 Err((at, why)) => {
                     let place = at
@@ -606,6 +612,14 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                     None => {
                         let base = &access.place.base;
                         let is_harmless = access.mode == Mode::Read && is_read_only;
+                        let is_part = || is_part(access, &all[..], &claimed[nest]);
+                        if is_declared && !is_harmless && access.split.is_some() && is_part() {
+                            let told = format!(
+                                "an iteration of this loop {does} a part of an element in {base}{line}, which is not told from others"
+                            );
+                            self.decline(site, &told);
+                            continue;
+                        }
                         if is_declared && !is_harmless && access.split.is_none() {
                             let told = format!(
                                 "an iteration of this loop {does} something in {base}{line}, and where in it is not understood"
@@ -686,6 +700,10 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                     self.decline(site, &told);
                 }
             }
+            let far = |stride: &Number<'c>| match stride.as_constant() {
+                Some(number) => Polynomial::constant(number.abs()),
+                None => stride.clone(),
+            };
             for pair in order.windows(2) {
                 let [outer, inner] = [pair[0], pair[1]];
                 let ends = nests.iter().zip(domains).flat_map(|(accesses, domain)| {
@@ -708,8 +726,10 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                     for (_, most) in &ends {
                         let room = least.as_ref().zip(most.as_ref()).and_then(|(least, most)| {
                             let count = most.minus(least)?.plus(&Polynomial::constant(1))?;
-                            let room = strides[outer].minus(&strides[inner].times(&count)?)?;
-                            room.as_constant()
+                            let [outer, inner] = [&strides[outer], &strides[inner]].map(far);
+                            let room = outer.minus(&inner.times(&count)?)?.as_constant();
+                            // Which sign a stride has that is not known matters but where both have it.
+                            room.filter(|room| inner.as_constant().is_some() || *room == 0)
                         });
                         worst = worst.zip(room).map(|(a, b)| a.min(b));
                     }
@@ -832,8 +852,11 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
         let is_parameter =
             |one: &Base<'c>| matches!(one, Base::Value(value) if value.as_parameter().is_some());
         let is_variable = |one: &Base<'c>| matches!(one, Base::Value(value) if value.as_op(Opcode::LLVMAlloca).is_some());
+        // Other pointers may come from a parameter that is restrict.
         let one_way = |a: &Base<'c>, b: &Base<'c>| {
-            is_confined(a) || is_restrict(a) || is_variable(a) && is_parameter(b)
+            is_confined(a)
+                || is_restrict(a) && (is_parameter(b) || is_object(b))
+                || is_variable(a) && is_parameter(b)
         };
         one_way(a, b) || one_way(b, a) || is_object(a) && is_object(b)
     }
@@ -965,6 +988,25 @@ fn counts(nest: &crate::ir::Nest<'_>, domain: &Domain<'_>) -> Vec<Counts> {
             is_natural: first.as_constant().is_some_and(|first| first >= 0),
         })
         .collect()
+}
+
+/// Whether an access is beside one that is declared, in the same element as it may be: a member of a struct.
+fn is_part(access: &Found<'_>, all: &[Found<'_>], claimed: &[bool]) -> bool {
+    let Some((factors, rest)) = &access.split else {
+        return false;
+    };
+    let strides = factors.iter().filter_map(|one| one.as_constant());
+    let least = strides.map(i64::abs).filter(|stride| *stride != 0).min();
+    all.iter().zip(claimed).any(|(other, is_claimed)| {
+        let Some((same, beside)) = &other.split else {
+            return false;
+        };
+        let distance = rest.minus(beside).and_then(|one| one.as_constant());
+        *is_claimed
+            && other.place.base == access.place.base
+            && same == factors
+            && distance.is_some_and(|one| least.is_some_and(|least| one.abs() < least))
+    })
 }
 
 /// The numbers of an element as the model has them.

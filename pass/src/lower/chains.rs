@@ -31,6 +31,8 @@ use code::{Writer, nests_of};
 const MOST: [i64; 2] = [1 << 48, 1 << 30];
 /// The largest number in an order: see above.
 const MOST_CONSTANT: i64 = 1 << 12;
+/// The largest number that is added, or compared with, there: no loop goes on for long where there is nothing.
+const MOST_OFFSET: i64 = 1 << 32;
 /// So many instructions may iterations be together, wherever they are called.
 const MOST_INSTRUCTIONS: usize = 20_000;
 
@@ -69,7 +71,7 @@ pub fn check<'m>(module: &Module, order: Order<'m>) -> Result<Lowered<'m>, Why> 
     check_variables(&bodies, &around)?;
     check_parameters(&order, &around)?;
     let most = Numbers::of(&order.plan);
-    if most.constant > MOST_CONSTANT {
+    if most.constant > MOST_CONSTANT || most.offset > MOST_OFFSET {
         return not("its order has numbers that are too large");
     }
     let mut runs = Vec::new();
@@ -150,7 +152,10 @@ fn check_parameters(order: &Order<'_>, around: &Around<'_>) -> Result<(), Why> {
 
 /// The largest numbers of an order.
 struct Numbers {
+    /// What something is multiplied with.
     constant: i64,
+    /// What stands anywhere else.
+    offset: i64,
     /// Whether numbers are multiplied that are no constants.
     has_products: bool,
 }
@@ -159,6 +164,7 @@ impl Numbers {
     fn of(plan: &Plan) -> Self {
         let mut numbers = Self {
             constant: 0,
+            offset: 0,
             has_products: false,
         };
         numbers.code(&plan.code);
@@ -187,7 +193,10 @@ impl Numbers {
     fn number(&mut self, one: &Expression) {
         let constant = |one: &Expression| matches!(one, Expression::Constant(_));
         match one {
-            Expression::Constant(_) | Expression::Parameter(_) | Expression::Variable(_) => {}
+            Expression::Parameter(_) | Expression::Variable(_) => {}
+            Expression::Constant(number) => {
+                self.offset = self.offset.max(number.saturating_abs());
+            }
             Expression::Multiply(a, b) => {
                 for one in [a, b] {
                     if let Expression::Constant(number) = **one {

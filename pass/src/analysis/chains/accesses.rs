@@ -32,12 +32,14 @@ pub struct Found<'c> {
 /// Something that may do more than can be said, and why: the end of a sentence that begins with "it".
 pub type Unknown<'c> = (Instruction<'c>, String);
 
-/// What an iteration accesses of what others see.
+/// What an iteration accesses of what others see. `combines` says whether floating-point numbers may be combined in another
+/// order.
 pub fn of<'c>(
     copy: &'c Module,
     single: &Single<'c>,
     nest: &Iteration<'c>,
     reader: &Reader<'_, 'c>,
+    combines: bool,
 ) -> Result<Vec<Found<'c>>, Unknown<'c>> {
     let mut found: Vec<Found<'c>> = Vec::new();
     let depth = nest.loops.len();
@@ -110,7 +112,7 @@ pub fn of<'c>(
             _ => return Err((at, "does something that is not understood".to_string())),
         }
     }
-    Ok(merge(reductions(found)))
+    Ok(merge(reductions(found, combines)))
 }
 
 /// Whether a call accesses nothing of the program's, and goes on behind it.
@@ -145,7 +147,7 @@ fn merge(all: Vec<Found<'_>>) -> Vec<Found<'_>> {
 }
 
 /// Accesses of a place that is the same for all iterations, where each of them only combines something with what is there.
-fn reductions(all: Vec<Found<'_>>) -> Vec<Found<'_>> {
+fn reductions(all: Vec<Found<'_>>, of_floating: bool) -> Vec<Found<'_>> {
     let mut gone: HashSet<usize> = HashSet::new();
     let mut ways: Vec<(usize, u32)> = Vec::new();
     for (number, store) in all.iter().enumerate() {
@@ -166,6 +168,9 @@ fn reductions(all: Vec<Found<'_>>) -> Vec<Found<'_>> {
         let Some(way) = way(load.at, store.at) else {
             continue;
         };
+        if !of_floating && !load.at.ty().is_integer() {
+            continue;
+        }
         gone.insert(read);
         ways.push((number, way));
     }

@@ -795,7 +795,14 @@ impl<'d> Counter<'d> {
             }
             let sum = builder.sum(value, by);
             // What it is in a turn it would have been without overflow, and in none it is not used.
-            for signed in [true, false] {
+            let bits = ty.bits().unwrap_or(64);
+            // What is added is a number of that type only if it is small.
+            let most = self
+                .by
+                .unsigned_abs()
+                .saturating_mul(1 << shared::MOST_SHARE);
+            let fits = most < 1 << (bits - 1).min(62);
+            for signed in [true, false].into_iter().filter(|_| fits) {
                 if let Some(sum) = sum.as_op(Opcode::LLVMAdd)
                     && self.next.opcode() == Opcode::LLVMAdd
                     && self.next.keeps_number(signed)

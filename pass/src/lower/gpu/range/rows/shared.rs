@@ -6,7 +6,7 @@ use crate::lower::gpu::range::host::MOST_ITERATIONS;
 use crate::lower::gpu::range::uniform::Evaluated;
 
 /// Work items that share a row, at most, as a power of two: a block's.
-const MOST_SHARE: i64 = 8;
+pub(super) const MOST_SHARE: i64 = 8;
 /// Turns of a loop, at least, that are shared.
 pub(super) const LEAST_TURNS: i64 = 8;
 /// Turns of a loop that is shared, at most.
