@@ -231,8 +231,8 @@ impl Context<'_> {
         for command in steps.commands.iter().take_while(|_| !step.is_to_end()) {
             let command = self.command(command.stage, &command.words)?;
             let status = match explains {
-                Some(asked) => explain::run(self.language, &command, asked, None)?,
-                None => front_step::run(&command, None)?,
+                Some(asked) => explain::run(self.language, &command, asked, self.typed.as_ref())?,
+                None => front_step::run(&command, self.typed.as_ref())?,
             };
             failed = failed.or(Failure::of(status));
         }

@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek};
 use std::os::fd::AsRawFd;
 use std::process::{Command, ExitStatus};
 use std::{io, process, thread};
@@ -105,7 +105,9 @@ pub(crate) fn run(
     let mut all = Command::new(&command[0]);
     // The first word may be `--driver-mode`.
     all.args(options.iter().flat_map(|option| [language.proper, option]));
-    if let Some(typed) = typed {
+    if let Some(mut typed) = typed {
+        // Another command may have read it.
+        typed.rewind().map_err(failed)?;
         all.stdin(typed.try_clone().map_err(failed)?);
     }
     let status = all.args(&command[1..]).status().map_err(failed)?;

@@ -193,11 +193,13 @@ pub(crate) fn keep(steps: &Steps, folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs a command to its end, with `typed` as standard input where that has been read.
+/// Runs a command to its end, with all of `typed` as standard input where that has been read.
 pub(crate) fn run(command: &[OsString], typed: Option<&File>) -> Result<ExitStatus, String> {
     let failed = |error: io::Error| cannot_run(command, &error);
     let mut process = Command::new(&command[0]);
-    if let Some(typed) = typed {
+    if let Some(mut typed) = typed {
+        // Another command may have read it.
+        typed.rewind().map_err(failed)?;
         process.stdin(typed.try_clone().map_err(failed)?);
     }
     process.args(&command[1..]).status().map_err(failed)
@@ -213,7 +215,7 @@ pub(crate) fn typed() -> Result<(Vec<u8>, File), String> {
 
 /// A file as text, in which other bytes than those of UTF-8 are question marks, so that what follows stays in its column.
 pub(crate) fn readable(file: &str) -> Option<String> {
-    let bytes = fs::read(file).ok()?;
+    let bytes = loop_chains::bytes_of(Path::new(file))?;
     let text = bytes.utf8_chunks().flat_map(|chunk| {
         let others = chunk.invalid().len();
         chunk.valid().chars().chain(repeat_n('?', others))

@@ -20,6 +20,9 @@ use super::{
     Tile, What,
 };
 
+/// How deep tiles may be in each other.
+const DEEPEST: usize = 8;
+
 /// What a pragma says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
@@ -45,6 +48,7 @@ pub fn parse(tokens: &[Token], at: Position) -> Result<Said, Error> {
         at: 0,
         begins: at,
         values: Vec::new(),
+        tiles: 0,
     };
     let pragma = match parser.word() {
         "loopchain" => {
@@ -80,6 +84,8 @@ struct Parser<'a> {
     /// Where the pragma is.
     begins: Position,
     values: Vec<Written>,
+    /// How many tiles the next token is in.
+    tiles: usize,
 }
 
 impl<'a> Parser<'a> {
@@ -283,9 +289,14 @@ impl<'a> Parser<'a> {
             "serial" => What::Serial,
             "parallel" => What::Parallel,
             "wavefront" => What::Wavefront,
+            "tile" if self.tiles == DEEPEST => {
+                return self.fail(format!("tiles are in each other more than {DEEPEST} deep"));
+            }
             "tile" => {
                 self.at += 1;
+                self.tiles += 1;
                 let tile = self.tile()?;
+                self.tiles -= 1;
                 return Ok(Item {
                     at,
                     what: What::Tile(tile),

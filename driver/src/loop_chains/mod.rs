@@ -24,7 +24,7 @@ mod pragmas;
 mod rewrite;
 mod search;
 
-pub(crate) use search::{chains, reads_typed};
+pub(crate) use search::{bytes_of, chains, reads_typed};
 
 use crate::okl::tokens::Tokens;
 use crate::okl::{Diagnostic, without_definitions};

@@ -255,7 +255,7 @@ impl Rewriting<'_> {
         let before = group.iter().rev().skip_while(|other| **other >= number);
         let before = before.take_while(|other| openmp::is_of_loop(&self.pragmas[**other]));
         let first = before.last().copied().unwrap_or(number);
-        let mut around_it = String::new();
+        let [mut in_front, mut behind] = [const { String::new() }; 2];
         for other in group {
             if self.pragmas[other].name != "omp" || !self.facts.has_openmp {
                 continue;
@@ -265,19 +265,17 @@ impl Rewriting<'_> {
                 Ok(None) => {}
                 Ok(Some(directive)) => {
                     self.remove(other);
-                    around_it += &self.own_variables(&directive, begins, end);
+                    let own = self.own_variables(&directive, values, begins, end);
+                    in_front += &own[0];
+                    behind += &own[1];
                     said.openmp = Some(directive.says);
                 }
             }
         }
         let text = write_marker(&self.file(number), &Says::Loop(said.clone()));
-        let mut marker = self.marker(number, "__okl_omplc_for", &text, values);
-        if !around_it.is_empty() {
-            let _ = write!(
-                marker,
-                "\n{}{around_it}",
-                self.place(number, pragma.at.line)
-            );
+        let mut marker = self.marker(number, "__okl_omplc_for", &text, values, &in_front);
+        if !behind.is_empty() {
+            let _ = write!(marker, "\n{}{behind}", self.place(number, pragma.at.line));
         }
         self.insert(self.pragmas[first].start, marker);
         self.end_marker(end - 1, "__okl_omplc_next", " }");
@@ -287,7 +285,7 @@ impl Rewriting<'_> {
     /// The markers at the brackets of a chain.
     fn mark_chain(&mut self, chain: &Chain) {
         let text = write_marker(&self.file(chain.pragma), &Says::Chain(chain.said.clone()));
-        let marker = self.marker(chain.pragma, "__okl_omplc_chain", &text, &chain.values);
+        let marker = self.marker(chain.pragma, "__okl_omplc_chain", &text, &chain.values, "");
         let inside = self.tokens.all[chain.open].end;
         // The user's own bracket begins the block.
         self.insert(inside, marker.replacen("{ ", "", 1));
@@ -300,14 +298,21 @@ impl Rewriting<'_> {
         format!("# {line} \"{quoted}\" 3\n")
     }
 
-    /// A block begins, and in it a marker with the values of a pragma, each at its place.
-    fn marker(&self, number: usize, name: &str, text: &str, values: &[Written]) -> String {
+    /// A block begins, and in it, behind declarations, a marker with the values of a pragma, each at its place.
+    fn marker(
+        &self,
+        number: usize,
+        name: &str,
+        text: &str,
+        values: &[Written],
+        declarations: &str,
+    ) -> String {
         let at = self.pragmas[number].at;
         let blanks = |at: Position| repeat_n(' ', at.column.saturating_sub(1) as usize);
         let mut out = self.place(number, at.line);
         let _ = writeln!(
             out,
-            "{{ extern void {name}(const char *, ...) __asm__(\"{name}\") __attribute__((nothrow));"
+            "{{ extern void {name}(const char *, ...) __asm__(\"{name}\") __attribute__((nothrow)); {declarations}"
         );
         out += &self.place(number, at.line);
         out.extend(blanks(at));
@@ -334,8 +339,15 @@ impl Rewriting<'_> {
         self.insert(byte, text);
     }
 
-    /// Variables of a loop's own, by what its directive says, between the marker and the loop.
-    fn own_variables(&mut self, directive: &Directive, begins: usize, end: usize) -> String {
+    /// Variables of a loop's own, by what its directive says: those in front of the marker, where nothing that they do parts
+    /// it from the loop, and those behind it, as the marker's values name those outside.
+    fn own_variables(
+        &mut self,
+        directive: &Directive,
+        values: &[Written],
+        begins: usize,
+        end: usize,
+    ) -> [String; 2] {
         let mut own = Vec::new();
         let mut copied = Vec::new();
         let mut is_kept = Vec::new();
@@ -354,9 +366,8 @@ impl Rewriting<'_> {
         own.retain(|name| !is_kept.contains(name));
         own.sort();
         own.dedup();
-        // What the loop only reads needs no copy.
-        copied.retain(|name| !is_kept.contains(name) && self.may_change(name, begins, end));
-        let mut out = String::new();
+        copied.retain(|name| !is_kept.contains(name) && !self.is_only_read(name, begins, end));
+        let [mut out, mut behind] = [const { String::new() }; 2];
         for name in copied {
             self.copies += 1;
             let copy = format!("__okl_copy_{}", self.copies);
@@ -366,22 +377,29 @@ impl Rewriting<'_> {
                     "__typeof__({name}) {copy}; __builtin_memcpy((void *)&{copy}, (const void *)&{name}, sizeof {copy}); \
                      __typeof__({name}) {name}; __builtin_memcpy((void *)&{name}, (const void *)&{copy}, sizeof {copy}); "
                 ),
+                // A class's own copying copies arrays, too.
                 Dialect::Cpp => write!(
                     out,
-                    "static_assert(!__is_array(__remove_reference_t(decltype({name}))), \
-                     \"an array that is firstprivate cannot be kept in a loop chain\"); \
-                     __remove_reference_t(decltype({name})) {copy}({name}); \
-                     __remove_reference_t(decltype({name})) {name}({copy}); "
+                    "struct {copy}_of {{ __remove_reference_t(decltype({name})) value; }} \
+                     {copy}(*(const {copy}_of *)(const volatile void *)__builtin_addressof({name})); \
+                     auto &{name} = {copy}.value; "
                 ),
             };
         }
         for name in own {
+            let is_named = values.iter().any(|value| {
+                let mut names = value
+                    .text
+                    .split(|one: char| !one.is_alphanumeric() && one != '_');
+                names.any(|one| one == name)
+            });
+            let out = if is_named { &mut behind } else { &mut out };
             let _ = match self.facts.dialect {
                 Dialect::C => write!(out, "__typeof__({name}) {name}; "),
                 Dialect::Cpp => write!(out, "__remove_reference_t(decltype({name})) {name}; "),
             };
         }
-        out
+        [out, behind]
     }
 
     /// The variables of so many loops one in the other that are declared outside.
@@ -403,37 +421,28 @@ impl Rewriting<'_> {
         names
     }
 
-    /// Whether tokens look as if a variable could get another value.
-    fn may_change(&self, name: &str, begins: usize, end: usize) -> bool {
-        const CHANGE: [&str; 12] = [
-            "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", "++", "--",
-        ];
+    /// Whether a variable, an array or a class's too, is surely only read: as part of an index, compared with
+    /// something, or multiplied or divided.
+    fn is_only_read(&self, name: &str, begins: usize, end: usize) -> bool {
+        const BEHIND_INDEX: [&str; 6] = ["]", "+", "-", "*", "/", "%"];
+        const BEHIND_COMPARED: [&str; 10] = [";", ")", "&&", "||", "?", "+", "-", "*", "/", "%"];
         let word = |at: usize| self.tokens.word(at);
-        (begins..end).filter(|at| word(*at) == name).any(|at| {
-            let before = word(at - 1);
-            if matches!(before, "." | "->" | "::") {
-                return false;
-            }
-            let mut next = at + 1;
-            loop {
-                match word(next) {
-                    "[" => match self.tokens.partner(next) {
-                        Some(close) => next = close + 1,
-                        None => return true,
-                    },
-                    "." => next += 2,
-                    _ => break,
-                }
-            }
-            let is_shifted = word(next) == ">" && word(next + 1) == ">=";
-            // An argument in C++ may be taken by reference.
-            let is_called = before == "," || before == "(" && self.tokens.is_name(at - 2);
-            let is_argument =
-                self.facts.dialect == Dialect::Cpp && is_called && matches!(word(next), ")" | ",");
-            matches!(before, "++" | "--" | "&")
-                || CHANGE.contains(&word(next))
-                || is_shifted
-                || is_argument
+        let mut uses = (begins..end).filter(|at| word(*at) == name);
+        uses.all(|at| {
+            // Not what a lambda captures.
+            let is_index = word(at - 1) == "["
+                && (self.tokens.is_name(at - 2) || matches!(word(at - 2), ")" | "]"));
+            let is_compared = matches!(word(at - 1), "<" | "<=" | "==" | "!=");
+            let is_factor = matches!(word(at - 1), "/" | "%")
+                || word(at - 1) == "*"
+                    && (word(at - 2) == "]"
+                        || self.tokens.is_name(at - 2) && word(at - 2) != "return");
+            let is_product = matches!(word(at - 1), "=" | "+=" | "-=" | "+" | "-" | "(")
+                && matches!(word(at + 1), "*" | "/" | "%");
+            is_product
+                || is_factor && BEHIND_COMPARED.contains(&word(at + 1))
+                || is_index && BEHIND_INDEX.contains(&word(at + 1))
+                || is_compared && BEHIND_COMPARED.contains(&word(at + 1))
         })
     }
 

@@ -100,7 +100,7 @@ impl Search<'_> {
     fn finds(&mut self, file: &Path, text: Option<Vec<u8>>) -> bool {
         let mut next = vec![(file.to_owned(), text)];
         while let Some((file, text)) = next.pop() {
-            let Some(text) = text.or_else(|| fs::read(&file).ok()) else {
+            let Some(text) = text.or_else(|| bytes_of(&file)) else {
                 continue;
             };
             if contains(&text, WORD.as_bytes()) {
@@ -119,6 +119,12 @@ impl Search<'_> {
         }
         false
     }
+}
+
+/// What is in a plain file; others, such as pipes, can be read only once, and the compiler is to read them.
+pub(crate) fn bytes_of(file: &Path) -> Option<Vec<u8>> {
+    let is_plain = fs::metadata(file).is_ok_and(|file| file.is_file());
+    is_plain.then(|| fs::read(file).ok())?
 }
 
 fn contains(text: &[u8], word: &[u8]) -> bool {

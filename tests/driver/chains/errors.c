@@ -13,8 +13,6 @@
 // CLANG: {{^}}clang.c:6:31: error: use of undeclared identifier 'size'
 // CLANG: {{^}}clang.c:6:44: error: operand of type 'struct S' where arithmetic or pointer type is required
 // CLANG: 3 errors generated.
-// RUN: cd %t.d && (%okl-c++ -fopenmp -c array.cpp 2>&1 || true) | FileCheck --check-prefix=ARRAY %s
-// ARRAY: {{^}}array.cpp:5:{{.*}}: error: static assertion failed {{.*}}: an array that is firstprivate cannot be kept in a loop chain
 //
 // RUN: cd %t.d && (%okl-cc -include clang.h -c clang.c; clang-22 -x c-header clang.h -o clang.h.pch; %okl-cc -include clang.h -c clang.c; %okl-cc -include-pch clang.h.pch -c clang.c || true) 2>&1 | FileCheck --check-prefix=PRECOMPILED %s
 // PRECOMPILED: error: use of undeclared identifier 'm'
@@ -134,17 +132,6 @@ ends with 1
 int n;
 #pragma omplc loopchain schedule()
 {
-}
-
-//--- array.cpp
-void f(double *a, int n) {
-  double t[2] = {1, 2};
-#pragma omplc loopchain schedule()
-  {
-#pragma omplc for domain(0:n-1) with(i) read B{(i)}
-#pragma omp parallel for firstprivate(t)
-    for (int i = 0; i < n; ++i) a[i] = ++t[1];
-  }
 }
 
 //--- clang.h

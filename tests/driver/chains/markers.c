@@ -18,13 +18,11 @@
 // TEXT-NEXT: {{^}}# 7 "chain.c"
 // TEXT-NEXT: {{^}}# 8 "chain.c"
 // TEXT-NEXT: {{^}}# 9 "chain.c" 3
-// TEXT-NEXT: {{^}}{ extern void __okl_omplc_for(const char *, ...) __asm__("__okl_omplc_for") __attribute__((nothrow));
+// TEXT-NEXT: {{^}}{ extern void __okl_omplc_for(const char *, ...) __asm__("__okl_omplc_for") __attribute__((nothrow)); __typeof__(i) i; __typeof__(k) k; {{$}}
 // TEXT-NEXT: {{^}}# 9 "chain.c" 3
 // TEXT-NEXT: {{^}}            __okl_omplc_for("\"chain.c\" @9:13 for domain(@9:30 1:$0) with(@9:40 i) @9:43 write @9:49 X{(i)} @9:58 read @9:63 A{(i-1),(i)} @8:13 omp parallel for private(@8:38 k) reduction(+:@8:53 g)", (long)(
 // TEXT-NEXT: {{^}}# 9 "chain.c" 3
 // TEXT-NEXT: {{^}}                               n));
-// TEXT-NEXT: {{^}}# 9 "chain.c" 3
-// TEXT-NEXT: {{^}}__typeof__(i) i; __typeof__(k) k; {{$}}
 // TEXT-NEXT: {{^}}# 8 "chain.c"
 // TEXT-NEXT: {{^}}    for (i = 1; i <= n; ++i) g += b[i] = a[i];
 // TEXT-NEXT: {{^}}# 10 "chain.c"

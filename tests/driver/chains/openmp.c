@@ -4,16 +4,17 @@
 // RUN: split-file %s %t.d && cd %t.d && bash -eu run %okl-cc %okl-c++
 // RUN: cd %t.d && bash -eu text %okl-cc
 // RUN: cd %t.d && clang-22 -E -dD -fopenmp loops.c | %okl-cc --okl-normalize - | FileCheck --check-prefix=TEXT %s
-// TEXT:      "\"loops.c\" @7:9 for domain(@7:26 0:9) @6:9 omp parallel for private(@6:34 k,@6:36 v) firstprivate(@6:52 t,@6:55 u) lastprivate(@6:70 w)");
-// TEXT:      {{^}}__typeof__(t) __okl_copy_1; __builtin_memcpy((void *)&__okl_copy_1, (const void *)&t, sizeof __okl_copy_1); __typeof__(t) t; __builtin_memcpy((void *)&t, (const void *)&__okl_copy_1, sizeof __okl_copy_1); __typeof__(i) i; __typeof__(k) k; __typeof__(v) v; {{$}}
-// TEXT:      "\"loops.c\" @12:9 for domain(@12:26 0:9, @12:30 0:$0) @13:9 omp parallel for simd reduction(+:@13:70 s,@13:73 a[0:n],@13:81 v[:2])", (long)(
+// TEXT:      { extern void __okl_omplc_for({{.*}} __typeof__(t) __okl_copy_1; __builtin_memcpy((void *)&__okl_copy_1, (const void *)&t, sizeof __okl_copy_1); __typeof__(t) t; __builtin_memcpy((void *)&t, (const void *)&__okl_copy_1, sizeof __okl_copy_1); __typeof__(u) __okl_copy_2; {{.*}} __typeof__(i) i; __typeof__(k) k; __typeof__(v) v; {{$}}
+// TEXT:      {{.*}}"\"loops.c\" @7:9 for domain(@7:26 0:9) @6:9 omp parallel for private(@6:34 k,@6:36 v) firstprivate(@6:52 t,@6:55 u) lastprivate(@6:70 w)");
 // TEXT-NOT:  typeof
-// TEXT:      "\"loops.c\" @16:9 for domain(@16:26 0:9, @16:30 0:$0) @17:9 omp parallel for", (long)(
-// TEXT:      {{^}}__typeof__(i) i; __typeof__(j) j; {{$}}
-// TEXT:      "\"loops.c\" @23:9 for domain(@23:26 0:9) @22:9 omp simd");
+// TEXT:      {{.*}}"\"loops.c\" @12:9 for domain(@12:26 0:9, @12:30 0:$0) @13:9 omp parallel for simd reduction(+:@13:70 s,@13:73 a[0:n],@13:81 v[:2])", (long)(
+// TEXT:      { extern void __okl_omplc_for({{.*}} __typeof__(i) i; __typeof__(j) j; {{$}}
+// TEXT:      {{.*}}"\"loops.c\" @16:9 for domain(@16:26 0:9, @16:30 0:$0) @17:9 omp parallel for", (long)(
+// TEXT-NOT:  typeof
+// TEXT:      {{.*}}"\"loops.c\" @23:9 for domain(@23:26 0:9) @22:9 omp simd");
 // TEXT-NOT:  typeof
 // TEXT:      # 26 "loops.c"
-// TEXT:      "\"loops.c\" @28:9 for domain(@28:26 0:9)");
+// TEXT:      {{.*}}"\"loops.c\" @28:9 for domain(@28:26 0:9)");
 // TEXT:      {{^}}#pragma omp for nowait{{$}}
 // TEXT:      {{^}}#pragma clang loop vectorize(disable){{$}}
 
@@ -67,9 +68,11 @@ done
 
 //--- main.c
 void f(int n, double *a);
+__attribute__((weak)) void unseen(int n, double *a);
 int main(void) {
   double a[10] = {0};
   f(3, a);
+  if (unseen) unseen(10, a);
   return 0;
 }
 
@@ -108,6 +111,19 @@ void f(int n, double *a) {
   for (i = 0; i < 10; i++) printf("%g ", a[i]);
 }
 
+void unseen(int n, double *a);
+static void change(int *p) { p[0] = 9; }
+void unseen(int n, double *a) {
+  int i, x = 1, tmp[2] = {1, 2};
+#pragma omplc loopchain schedule()
+  {
+#pragma omplc for domain(0 : n - 1)
+#pragma omp parallel for firstprivate(x, tmp, n)
+    for (i = 0; i < n; ++i) { int *q = tmp; (x) += 1; change(tmp); q[1] = 7; a[i] = x + tmp[0] + tmp[1]; }
+  }
+  printf("%d %d %d %g\n", x, tmp[0], tmp[1], a[n - 1]);
+}
+
 //--- loops.cpp
 #include <cstdio>
 #include <vector>
@@ -134,6 +150,24 @@ template <class T> void g(int n, T *a, int &i) {
 extern "C" void f(int n, double *a) {
   int i = 7;
   n::g(n, a, i);
+}
+
+static void change(int *p) { p[0] = 9; }
+static void refer(int &r) { r = 8; }
+struct S { int v; void add() { ++v; } };
+extern "C" void unseen(int n, double *a) {
+  int tmp[2] = {1, 2}, r = 3, l = 5; S s{6}; const int c = 2;
+#pragma omplc loopchain schedule()
+  {
+#pragma omplc for domain(0 : n - 1)
+#pragma omp parallel for firstprivate(tmp, r, s, l, c)
+    for (int i = 0; i < n; ++i) {
+      double own[c] = {0, 0};
+      change(tmp); refer((r)); s.add(); [&] { l = 3; }();
+      a[i] = tmp[0] + r + s.v + l + own[0];
+    }
+  }
+  std::printf("%d %d %d %d %g\n", tmp[0], r, s.v, l, a[n - 1]);
 }
 
 //--- orders.c

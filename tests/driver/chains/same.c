@@ -26,6 +26,11 @@
 // RUN: cd %t.d && cat chain.c | %okl-c++ -S -x c - -o - 2>said.txt | grep main: && grep 'warning: <stdin>:13: the loop chain' said.txt
 // RUN: cd %t.d && cat plain.c | %okl-cc -O1 -S -x c - -o - | grep ret
 //
+// What can be read only once is the compiler's: pipes, and standard input beside a file with chains.
+// RUN: cd %t.d && rm -f pipe && mkfifo pipe && (timeout 60 cp plain.c pipe &) && timeout 60 %okl-cc -c -x c pipe -o pipe.o && nm pipe.o | grep ' x$'
+// RUN: cd %t.d && cat plain.c | %okl-cc -c -x c /dev/stdin -o pipe.o && nm pipe.o | grep ' x$'
+// RUN: cd %t.d && for words in '' --okl-explain; do cat plain.c | %okl-cc -w -r -nostdlib chain.c -x c - $words -o both.o && nm both.o | grep ' x$' && nm both.o | grep main || exit 1; done
+//
 // A header of the program's may have chains, and so may one of the command's folders; one that is included before as well.
 // RUN: cd %t.d && for words in 'user.c' '-Iinclude deep.c' '-I include -x c - <deep.c' '-I include -include deep.h last.c'; do eval "%okl-cc -fopenmp -Rpass=okl $words -c -o header.o" 2>said.txt && grep 'remark: the loop chain runs as scheduled' said.txt || exit 1; done
 // RUN: cd %t.d && %okl-cc -fopenmp -Rpass=okl -c user.c 2>&1 | FileCheck --check-prefix=HEADER %s

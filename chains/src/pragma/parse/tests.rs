@@ -315,3 +315,18 @@ fn what_is_wrong_with_loops() {
         "1:25: an index is missing in front of ','"
     );
 }
+
+#[test]
+fn tiles_in_tiles() {
+    let deep = |count: usize| {
+        let open = "tile((2), serial, ".repeat(count);
+        read(&format!(
+            "loopchain schedule({open}serial{})",
+            ")".repeat(count)
+        ))
+    };
+    assert!(deep(8).starts_with("loopchain schedule(tile((2), serial, "));
+    // The ninth.
+    assert_eq!(deep(9), "1:164: tiles are in each other more than 8 deep");
+    assert_eq!(deep(20_000), deep(9));
+}
