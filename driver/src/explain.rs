@@ -79,8 +79,12 @@ const TABLE: &[Advice] = &[
     advice("Lanes", "one element at a time", "Compile with -O2 -march=native, and let the kernel be short, with constant loops and no calls."),
     advice("Storage", "looks at op_dat->data", "Get the data with op_fetch_data instead of op_dat->data."),
     advice("Storage", "", "Let the kernel only read its data, or add to them through OP_INC."),
+    advice("Chain", "on one thread", "Compile with -fopenmp, and let the chain stand outside of parallel regions."),
+    advice("Chain", "it is trusted that", "Look whether it is so; --okl-strict makes it an error."),
+    advice("Chain", "stay", "docs/loop-chains.md says what loops a chain can have."),
     // Nothing to change.
     advice("Distributed", "", ""),
+    advice("Chain", "", ""),
     advice("Declared", "", ""),
     advice("Device", "", ""),
     advice("Collected", "", ""),
