@@ -1,6 +1,7 @@
 //! What is right, found by looking at each iteration: an order runs each one once, what is written first in front of what
 //! depends on it, and nothing that depends on each other at the same time.
 
+// Each of the files of tests that share it uses a part.
 #![allow(dead_code)]
 
 use std::collections::HashMap;
