@@ -9,6 +9,7 @@
 //! that its declared accesses fit to ([`spaces`]).
 
 mod accesses;
+mod instructions;
 mod numbers;
 mod objects;
 mod single;
@@ -27,11 +28,13 @@ use crate::numbers::Polynomial;
 use crate::recognise::loop_chain;
 
 use accesses::Found;
+use instructions::Originals;
 use numbers::{Base, Counts, Number, Place, Reader, loads_of, loads_of_base, varies};
-use objects::Spaces;
+use objects::{Settled, Spaces};
 use single::{Single, between, run_once};
 use spaces::{Declared, Named, declared, is_so, mode, named};
 
+pub use instructions::{Accessing, Inside};
 pub use text::print;
 
 /// What is known of a chain.
@@ -45,6 +48,10 @@ pub struct Modelled<'m> {
     pub values: Vec<usize>,
     /// Pairs of spaces of which it is not known that they have no memory in common, and of which one is written.
     pub must_not_overlap: Vec<(usize, usize)>,
+    /// What iterations access spaces by, of each nest.
+    pub accessing: Vec<Vec<Accessing<'m>>>,
+    /// Bytes of an element of each space, if its parts lay side by side, where they are known.
+    pub elements: Vec<Option<i64>>,
     /// What is not proved, and has to be trusted.
     pub trusted: Vec<Declined<'m>>,
     /// What may be meant otherwise.
@@ -70,6 +77,7 @@ pub fn model<'m>(module: &'m Module, chains: &[Chain<'m>]) -> Vec<Outcome<'m>> {
         return Vec::new();
     }
     let copy = OwnModule::copy_of(module);
+    let originals = Originals::note(module, &copy);
     let found = loop_chain::recognise(&copy).chains;
     let _nobody_is_told = Silence::begin(&copy);
     let mut all = run_once(&copy, &found);
@@ -80,7 +88,7 @@ pub fn model<'m>(module: &'m Module, chains: &[Chain<'m>]) -> Vec<Outcome<'m>> {
     let pairs = chains.iter().zip(&all);
     pairs
         .map(|(chain, single)| match single {
-            Some(single) => Looked::at(&copy, chain, single).outcome(),
+            Some(single) => Looked::at(&copy, &originals, chain, single).outcome(),
             None => Outcome {
                 declined: vec![Declined {
                     site: Site::Instruction(chain.site.instruction()),
@@ -96,6 +104,7 @@ pub fn model<'m>(module: &'m Module, chains: &[Chain<'m>]) -> Vec<Outcome<'m>> {
 /// A chain that is looked at.
 struct Looked<'a, 'c, 'm> {
     copy: &'c Module,
+    originals: &'a Originals<'m>,
     chain: &'a Chain<'m>,
     single: &'a Single<'c>,
     inside: HashSet<llvm::Instruction<'c>>,
@@ -111,10 +120,16 @@ struct Looked<'a, 'c, 'm> {
 type Domain<'c> = Vec<(Number<'c>, Number<'c>)>;
 
 impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
-    fn at(copy: &'c Module, chain: &'a Chain<'m>, single: &'a Single<'c>) -> Self {
+    fn at(
+        copy: &'c Module,
+        originals: &'a Originals<'m>,
+        chain: &'a Chain<'m>,
+        single: &'a Single<'c>,
+    ) -> Self {
         let last = single.nests.last().expect("a chain has a nest").leave;
         Self {
             copy,
+            originals,
             chain,
             single,
             inside: between(single.begin, last).into_iter().collect(),
@@ -201,7 +216,10 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
         };
         let mut spaces = Spaces::new(&names, rank);
         let mut nests: Vec<Vec<model::Access>> = chain.nests.iter().map(|_| Vec::new()).collect();
-        let mut claimed: Vec<Vec<bool>> = found.iter().map(|one| vec![false; one.len()]).collect();
+        let mut settled: Vec<Vec<Settled>> = found
+            .iter()
+            .map(|one| vec![Vec::new(); one.len()])
+            .collect();
         let mut open: Vec<&Declared<'_>> = Vec::new();
         for one in &all {
             let number = names
@@ -218,7 +236,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                 open.push(one);
                 continue;
             };
-            claimed[one.nest][at] = true;
+            settled[one.nest][at].push((number, Some(affine_index(one.place))));
             let does = if one.said.is_write { "writes" } else { "reads" };
             self.findings
                 .push(format!("nest {}: {does} {text}: proved", one.nest));
@@ -232,10 +250,10 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                 nests[one.nest].push(access);
             }
         }
-        self.settle_open(&open, &found, &claimed, &names, &mut nests)?;
+        self.settle_open(&open, &found, &settled, &names, &mut nests)?;
         self.settle_others(
             &found,
-            &mut claimed,
+            &mut settled,
             &open,
             &mut spaces,
             &mut nests,
@@ -271,6 +289,9 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
             return None;
         }
         let (parameters, values, bounds) = self.parameters(&domains)?;
+        let elements = spaces.all.iter().map(|one| Some(one.1.as_ref()?.bytes));
+        let elements: Vec<_> = elements.collect();
+        let accessing = self.accessing(&found, &settled);
         let nests = nests.into_iter().zip(bounds).zip(&self.chain.nests);
         Some(Modelled {
             model: model::Chain {
@@ -288,10 +309,38 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
             parameters,
             values,
             must_not_overlap,
+            accessing,
+            elements,
             doubts,
             trusted: std::mem::take(&mut self.trusted),
             findings: std::mem::take(&mut self.findings),
         })
+    }
+
+    /// What the program accesses spaces by.
+    fn accessing(
+        &self,
+        found: &[Vec<Found<'c>>],
+        settled: &[Vec<Settled>],
+    ) -> Vec<Vec<Accessing<'m>>> {
+        let nests = found.iter().zip(settled);
+        let of_nest = |(found, settled): (&Vec<Found<'c>>, &Vec<Settled>)| {
+            let mut all = Vec::new();
+            for (access, settled) in found.iter().zip(settled) {
+                for (space, index) in settled {
+                    let inside = index.as_ref().map(|_| Inside::default());
+                    let originals = self.originals;
+                    all.extend(originals.accessing(
+                        access,
+                        *space,
+                        index.as_ref(),
+                        inside.as_ref(),
+                    ));
+                }
+            }
+            all
+        };
+        nests.map(of_nest).collect()
     }
 
     /// A declared element as it is written.
@@ -477,7 +526,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
         &mut self,
         open: &[&Declared<'_>],
         found: &[Vec<Found<'c>>],
-        claimed: &[Vec<bool>],
+        settled: &[Vec<Settled>],
         names: &[(&Name, Option<Named<'c>>)],
         nests: &mut [Vec<model::Access>],
     ) -> Option<()> {
@@ -494,8 +543,8 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                 let is_known = named.is_some_and(|named| named.index(access).is_some());
                 is_so(access, one.said) && is_of_it && !is_known
             };
-            let mut others = found[one.nest].iter().zip(&claimed[one.nest]);
-            let is_open = others.any(|(access, is_claimed)| !is_claimed && may_be(access));
+            let mut others = found[one.nest].iter().zip(&settled[one.nest]);
+            let is_open = others.any(|(access, settled)| settled.is_empty() && may_be(access));
             let text = self.text(one.nest, &one.said.space.text, one.place);
             let does = if one.said.is_write { "writes" } else { "reads" };
             let site = self.site(self.chain.nests[one.nest].site, one.said.at);
@@ -534,7 +583,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
     fn settle_others(
         &mut self,
         found: &[Vec<Found<'c>>],
-        claimed: &mut [Vec<bool>],
+        settled: &mut [Vec<Settled>],
         open: &[&Declared<'_>],
         spaces: &mut Spaces<'c>,
         nests: &mut [Vec<model::Access>],
@@ -551,7 +600,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
             let is_declared = !said.accesses.is_empty();
             let marker = self.chain.nests[nest].site;
             for (at, access) in all.iter().enumerate() {
-                if claimed[nest][at] {
+                if !settled[nest][at].is_empty() {
                     continue;
                 }
                 let site = self.site(marker, said.at);
@@ -565,15 +614,18 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                     Mode::Write => "writes",
                     Mode::Reduce(_) => "combines something with",
                 };
-                let may_be_open = open.iter().any(|one| {
+                let may_be = |one: &&&Declared<'_>| {
                     let named = spaces.of_name(&one.said.space.text);
                     one.nest == nest
                         && is_so(access, one.said)
                         && (access.place.base == Base::Unknown
                             || named.is_none_or(|named| named.base == access.place.base))
                         && named.is_none_or(|named| named.index(access).is_none())
-                });
-                if may_be_open {
+                };
+                for one in open.iter().filter(may_be) {
+                    settled[nest][at].push((spaces.number(&one.said.space.text)?, None));
+                }
+                if !settled[nest][at].is_empty() {
                     continue;
                 }
                 if access.place.base == Base::Unknown {
@@ -606,17 +658,19 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                         }
                         self.findings
                             .push(format!("nest {nest}: {does} {text}: found"));
+                        let index = Some(affine_index(&index));
+                        settled[nest][at].push((space, index.clone()));
                         nests[nest].push(model::Access {
                             space,
                             mode: access.mode,
                             must: access.must,
-                            index: Some(affine_index(&index)),
+                            index,
                         });
                     }
                     None => {
                         let base = &access.place.base;
                         let is_harmless = access.mode == Mode::Read && is_read_only;
-                        let is_part = || is_part(access, &all[..], &claimed[nest]);
+                        let is_part = || is_part(access, &all[..], &settled[nest]);
                         if is_declared && !is_harmless && access.split.is_some() && is_part() {
                             let told = format!(
                                 "an iteration of this loop {does} a part of an element in {base}{line}, which is not told from others"
@@ -650,18 +704,20 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                         };
                         self.findings
                             .push(format!("nest {nest}: {does} {text}: found"));
+                        let index = index.map(|one| affine_index(&one));
+                        settled[nest][at].push((space, index.clone()));
                         nests[nest].push(model::Access {
                             space,
                             mode: access.mode,
                             must: access.must && index.is_some(),
-                            index: index.map(|one| affine_index(&one)),
+                            index,
                         });
                     }
                 }
             }
         }
         // Spaces of one object that are not numbered alike are not told apart: all of it is one then.
-        spaces.join(nests);
+        spaces.join(nests, settled);
         Some(())
     }
 
@@ -995,18 +1051,18 @@ fn counts(nest: &crate::ir::Nest<'_>, domain: &Domain<'_>) -> Vec<Counts> {
 }
 
 /// Whether an access is beside one that is declared, in the same element as it may be: a member of a struct.
-fn is_part(access: &Found<'_>, all: &[Found<'_>], claimed: &[bool]) -> bool {
+fn is_part(access: &Found<'_>, all: &[Found<'_>], settled: &[Settled]) -> bool {
     let Some((factors, rest)) = &access.split else {
         return false;
     };
     let strides = factors.iter().filter_map(|one| one.as_constant());
     let least = strides.map(i64::abs).filter(|stride| *stride != 0).min();
-    all.iter().zip(claimed).any(|(other, is_claimed)| {
+    all.iter().zip(settled).any(|(other, settled)| {
         let Some((same, beside)) = &other.split else {
             return false;
         };
         let distance = rest.minus(beside).and_then(|one| one.as_constant());
-        *is_claimed
+        !settled.is_empty()
             && other.place.base == access.place.base
             && same == factors
             && distance.is_some_and(|one| least.is_some_and(|least| one.abs() < least))

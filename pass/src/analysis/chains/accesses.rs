@@ -27,6 +27,8 @@ pub struct Found<'c> {
     pub must: bool,
     /// What does.
     pub at: Instruction<'c>,
+    /// All that do, and whether they read or write.
+    pub by: Vec<(Instruction<'c>, Mode)>,
 }
 
 /// Something that may do more than can be said, and why: the end of a sentence that begins with "it".
@@ -65,6 +67,7 @@ pub fn of<'c>(
                 bytes,
                 must: always_passes(nest.enter, nest.leave, at.block()),
                 at,
+                by: vec![(at, mode)],
             });
         };
         let size = |value: Value<'c>| copy.store_size_of(value.ty()) as i64;
@@ -139,7 +142,10 @@ fn merge(all: Vec<Found<'_>>) -> Vec<Found<'_>> {
                 && one.place.offset.is_some()
         };
         match kept.iter_mut().find(same) {
-            Some(other) => other.must |= one.must,
+            Some(other) => {
+                other.must |= one.must;
+                other.by.extend(one.by);
+            }
             None => kept.push(one),
         }
     }
@@ -149,7 +155,7 @@ fn merge(all: Vec<Found<'_>>) -> Vec<Found<'_>> {
 /// Accesses of a place that is the same for all iterations, where each of them only combines something with what is there.
 fn reductions(all: Vec<Found<'_>>, of_floating: bool) -> Vec<Found<'_>> {
     let mut gone: HashSet<usize> = HashSet::new();
-    let mut ways: Vec<(usize, u32)> = Vec::new();
+    let mut ways: Vec<(usize, usize, u32)> = Vec::new();
     for (number, store) in all.iter().enumerate() {
         let is_fixed = store.place.offset.as_ref().is_some_and(|one| !varies(one));
         if store.mode != Mode::Write || !is_fixed {
@@ -172,18 +178,22 @@ fn reductions(all: Vec<Found<'_>>, of_floating: bool) -> Vec<Found<'_>> {
             continue;
         }
         gone.insert(read);
-        ways.push((number, way));
+        ways.push((number, read, way));
     }
+    let reads: Vec<_> = ways.iter().map(|way| all[way.1].by.clone()).collect();
     let all = all
         .into_iter()
         .enumerate()
         .filter(|(number, _)| !gone.contains(number));
     all.map(
-        |(number, one)| match ways.iter().find(|way| way.0 == number) {
-            Some(&(_, way)) => Found {
-                mode: Mode::Reduce(way),
-                ..one
-            },
+        |(number, mut one)| match ways.iter().position(|way| way.0 == number) {
+            Some(at) => {
+                one.by.extend(&reads[at]);
+                Found {
+                    mode: Mode::Reduce(ways[at].2),
+                    ..one
+                }
+            }
             None => one,
         },
     )

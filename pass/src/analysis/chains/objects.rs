@@ -12,6 +12,9 @@ use super::numbers::Base;
 use super::spaces::Named;
 use crate::numbers::Polynomial;
 
+/// What an access may be to: spaces, and the element where it is known.
+pub type Settled = Vec<(usize, Option<Vec<model::Affine>>)>;
+
 /// The spaces of a chain: those with names first.
 pub struct Spaces<'c> {
     /// Each, and where its elements lie.
@@ -51,6 +54,12 @@ impl<'c> Spaces<'c> {
     pub fn of_name(&self, name: &str) -> Option<&Named<'c>> {
         let mut all = self.all.iter().take(self.names);
         all.find(|one| one.0.name == name)?.1.as_ref()
+    }
+
+    /// The number of a space that the programmer names.
+    pub fn number(&self, name: &str) -> Option<usize> {
+        let mut all = self.all.iter().take(self.names);
+        all.position(|one| one.0.name == name)
     }
 
     pub fn base(&self, space: usize) -> Option<&Base<'c>> {
@@ -105,8 +114,9 @@ impl<'c> Spaces<'c> {
         (self.all.len() - 1, index)
     }
 
-    /// Makes one space of those that are of one object: which element of it an access is to is not known then.
-    pub fn join(&mut self, nests: &mut [Vec<model::Access>]) {
+    /// Makes one space of those that are of one object: which element of it an access is to is not known then. What is
+    /// accessed at each place goes along.
+    pub fn join(&mut self, nests: &mut [Vec<model::Access>], settled: &mut [Vec<Settled>]) {
         let count = self.all.len();
         let mut to: Vec<usize> = (0..count).collect();
         let mut blurred = HashSet::new();
@@ -154,6 +164,15 @@ impl<'c> Spaces<'c> {
                 }
             }
             accesses.extend(reads);
+        }
+        for all in settled.iter_mut().flatten() {
+            for (space, index) in all.iter_mut() {
+                *space = to[*space];
+                if blurred.contains(space) {
+                    *index = None;
+                }
+            }
+            all.dedup();
         }
     }
 }
