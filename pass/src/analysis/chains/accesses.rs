@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use okl_chains::model::Mode;
 
-use super::numbers::{Base, Number, Place, Reader, varies, without_iterations};
-use super::single::{Iteration, Single, always_passes, between, is_ours};
+use super::numbers::{Base, Place, Reader, varies};
+use super::single::{Iteration, Single, always_passes, between, is_ours, is_turn};
+use super::splits::{Split, split};
 use crate::analysis::library::is_mathematics;
 use crate::analysis::updates;
 use crate::analysis::variables::is_harmless;
@@ -19,8 +20,8 @@ pub struct Found<'c> {
     pub mode: Mode,
     /// Where.
     pub place: Place<'c>,
-    /// What the iteration's numbers are multiplied with in the offset, and what is left, where it is such a sum.
-    pub split: Option<(Vec<Number<'c>>, Number<'c>)>,
+    /// What the offset is made of, where it is such a sum.
+    pub split: Option<Split<'c>>,
     /// Bytes; 0 where they are not known.
     pub bytes: i64,
     /// Whether every iteration does.
@@ -59,13 +60,14 @@ pub fn of<'c>(
             if is_own(&place.base) {
                 return;
             }
-            let split = place.offset.as_ref().filter(|_| bytes > 0);
+            let offset = place.offset.as_ref().filter(|_| bytes > 0);
+            let split = offset.and_then(|offset| split(reader, &nest.turns, offset, depth, bytes));
             found.push(Found {
                 mode,
-                split: split.and_then(|offset| without_iterations(offset, depth)),
+                must: always(nest, at, split.as_ref()),
+                split,
                 place,
                 bytes,
-                must: always_passes(nest.enter, nest.leave, at.block()),
                 at,
                 by: vec![(at, mode)],
             });
@@ -97,6 +99,7 @@ pub fn of<'c>(
                     add(call.arguments()[0], length(), Mode::Write);
                 } else if name.starts_with("llvm.memset.") {
                     add(call.arguments()[0], length(), Mode::Write);
+                } else if is_turn(&name) {
                 } else if is_ours(&name) {
                     return Err((at, "is not understood".to_string()));
                 } else {
@@ -116,6 +119,27 @@ pub fn of<'c>(
         }
     }
     Ok(merge(reductions(found, combines)))
+}
+
+/// Whether every iteration does something, with all numbers of the loops in it that its place depends on.
+fn always<'c>(nest: &Iteration<'c>, at: Instruction<'c>, split: Option<&Split<'c>>) -> bool {
+    let mut around = nest.enter;
+    let mut until = nest.leave;
+    let its = |which: usize| {
+        let mut turns = split.iter().flat_map(|split| &split.turns);
+        turns.any(|one| one.turn == which)
+    };
+    for (_, turn) in nest.turns.iter().enumerate().filter(|one| its(one.0)) {
+        let Some(number) = turn.number.as_instruction() else {
+            return false;
+        };
+        if !always_passes(around, until, turn.decides.block()) {
+            return false;
+        }
+        around = number;
+        until = turn.decides;
+    }
+    always_passes(around, until, at.block())
 }
 
 /// Whether a call accesses nothing of the program's, and goes on behind it.

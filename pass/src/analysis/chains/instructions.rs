@@ -6,7 +6,12 @@
 use okl_chains::model::{Affine, Mode};
 
 use super::accesses::Found;
+use super::objects::Fit;
+use super::single::Iteration;
+use super::spaces::Named;
+use super::splits::Used;
 use crate::llvm::{Instruction, Module, Opcode};
+use crate::numbers::Polynomial;
 
 /// What the numbers of the program's accesses are called where they are noted.
 const NOTE: &str = "okl.access";
@@ -43,6 +48,11 @@ pub struct Originals<'m> {
     all: Vec<Instruction<'m>>,
 }
 
+/// The number that is noted of an instruction of the copy.
+pub fn noted(copied: Instruction<'_>) -> Option<usize> {
+    copied.noted_number(NOTE)
+}
+
 impl<'m> Originals<'m> {
     /// Of a module, in a copy of it that nothing has changed yet.
     pub fn note(module: &'m Module, copy: &Module) -> Self {
@@ -65,28 +75,105 @@ impl<'m> Originals<'m> {
 
     /// What an instruction of the copy is in the program.
     pub fn of(&self, copied: Instruction<'_>) -> Option<Instruction<'m>> {
-        self.all.get(copied.noted_number(NOTE)?).copied()
+        self.numbered(noted(copied)?)
     }
 
-    /// All by which an iteration does what has been found.
-    pub fn accessing(
-        &self,
-        found: &Found<'_>,
-        space: usize,
-        index: Option<&Vec<Affine>>,
-        inside: Option<&Inside<'m>>,
-    ) -> Vec<Accessing<'m>> {
-        let mut all: Vec<Accessing<'m>> = Vec::new();
-        for &(one, mode) in &found.by {
-            all.push(Accessing {
-                at: self.of(one),
-                space,
-                mode,
-                index: index.cloned(),
-                inside: inside.cloned(),
-                bytes: found.bytes,
-            });
-        }
-        all
+    /// The instruction with a number.
+    pub fn numbered(&self, number: usize) -> Option<Instruction<'m>> {
+        self.all.get(number).copied()
     }
+
+    /// All by which an iteration of a nest does what has been found, to what of a space.
+    pub fn accessing<'c>(
+        &self,
+        found: &Found<'c>,
+        fit: &Fit,
+        named: Option<&Named<'c>>,
+        nest: &Iteration<'c>,
+    ) -> Vec<Accessing<'m>> {
+        let inside = named.and_then(|named| self.inside(found, fit, named, nest));
+        let one = |&(one, mode): &(Instruction<'c>, Mode)| Accessing {
+            at: self.of(one),
+            space: fit.space,
+            mode,
+            index: fit.index.clone(),
+            inside: inside.clone(),
+            bytes: found.bytes,
+        };
+        found.by.iter().map(one).collect()
+    }
+
+    /// Where in an element an access is.
+    fn inside<'c>(
+        &self,
+        found: &Found<'c>,
+        fit: &Fit,
+        named: &Named<'c>,
+        nest: &Iteration<'c>,
+    ) -> Option<Inside<'m>> {
+        let (split, within) = found.split.as_ref().zip(fit.within.as_ref())?;
+        let mut inside = Inside {
+            constant: within.at,
+            counters: Vec::new(),
+        };
+        let mut rest: Vec<&Used<'c>> = split.turns.iter().collect();
+        // As often as there are runs behind in the other distances.
+        let mut bytes = named.bytes;
+        for (part, &first) in named.parts.iter().zip(&within.first).rev() {
+            let turned = part.stride.times(&Polynomial::constant(-1))?;
+            let is_its = |used: &&Used<'c>| {
+                used.range.by.abs() == 1 && [&part.stride, &turned].contains(&&used.factor)
+            };
+            match rest.iter().position(is_its) {
+                Some(at) => {
+                    let used = rest.remove(at);
+                    let sign = if used.factor == part.stride { 1 } else { -1 };
+                    self.count(&mut inside, used, nest, bytes.checked_mul(sign)?)?;
+                }
+                // Each of its runs is the same one.
+                None if rest.iter().any(|used| used.factor.as_constant().is_none()) => return None,
+                None => {}
+            }
+            inside.constant = inside.constant.checked_add(bytes.checked_mul(first)?)?;
+            bytes = bytes.checked_mul(part.count.as_constant()?)?;
+        }
+        // Runs that are one.
+        for used in rest {
+            self.count(&mut inside, used, nest, used.factor.as_constant()?)?;
+        }
+        Some(inside)
+    }
+
+    /// Adds how far a loop's number is away from that with which the access comes first in the element.
+    fn count<'c>(
+        &self,
+        inside: &mut Inside<'m>,
+        used: &Used<'c>,
+        nest: &Iteration<'c>,
+        bytes: i64,
+    ) -> Option<()> {
+        let range = &used.range;
+        let first = range.first.as_constant()?;
+        // Where the loop begins behind the others.
+        let step = bytes.checked_mul(range.by)?;
+        let least = match step < 0 {
+            true => {
+                let count = range.count.as_constant()?;
+                first.checked_add(range.by.checked_mul(count - 1)?)?
+            }
+            false => first,
+        };
+        let back = bytes.checked_mul(least)?;
+        inside.constant = inside.constant.checked_sub(back)?;
+        let begins = self.numbered(nest.turns[used.turn].begins()?)?;
+        let variable = begins.operand(1).as_instruction()?;
+        inside.counters.push((variable, bytes));
+        Some(())
+    }
+}
+
+/// Bytes of an element whose runs lie side by side.
+pub fn bytes_of(named: &Named<'_>) -> Option<i64> {
+    let counts = named.parts.iter().map(|part| part.count.as_constant());
+    { counts }.try_fold(named.bytes, |bytes, count| bytes.checked_mul(count?))
 }
