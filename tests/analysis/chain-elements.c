@@ -25,12 +25,12 @@ void __okl_omplc_next(void);
 // CHECK-NEXT: nest 2: reads x{(j,i+1)}: proved
 // CHECK-NEXT: nest 2: writes now{(j,i)}: proved
 // CHECK-NEXT: nest 2: reads now{(j,i)}: proved
-// CHECK: nest 0 line [[# @LINE + 14]]: writes 8 bytes of x{(i0,i1)}, at 0 + 8 * %{{[0-9a-z]+}} of 32
-// CHECK-NEXT: nest 1 line [[# @LINE + 18]]: reads 8 bytes of x{(i0,i1)}, at 8 of 32
-// CHECK-NEXT: nest 1 line [[# @LINE + 19]]: reads 8 bytes of x{(i0,i1)}, at 0 + 8 * %{{[0-9a-z]+}} of 32
-// CHECK-NEXT: nest 1 line [[# @LINE + 18]]: writes 8 bytes of x{(i0,i1)}, at 0 + 8 * %{{[0-9a-z]+}} of 32
-// CHECK-NEXT: nest 2 line [[# @LINE + 24]]: reads 8 bytes of x{(i0,i1)}, at 0 + 8 * %{{[0-9a-z]+}} of 32
-// CHECK-NEXT: nest 2 line [[# @LINE + 23]]: reads 8 bytes of x{(i0,i1+1)}, at 0 + 8 * %{{[0-9a-z]+}} of 32
+// CHECK: nest 0 line [[# @LINE + 13]]: writes 8 bytes of x{(i0,i1)}, at 0 + 8 * %{{[0-9a-z]+}} of 32
+// CHECK-NEXT: nest 1 line [[# @LINE + 17]]: reads 8 bytes of x{(i0,i1)}, at 8 of 32
+// CHECK-NEXT: nest 1 line [[# @LINE + 18]]: reads 8 bytes of x{(i0,i1)}, at 0 + 8 * %{{[0-9a-z]+}} of 32
+// CHECK-NEXT: nest 1 line [[# @LINE + 17]]: writes 8 bytes of x{(i0,i1)}, at 0 + 8 * %{{[0-9a-z]+}} of 32
+// CHECK-NEXT: nest 2 line [[# @LINE + 23]]: reads 8 bytes of x{(i0,i1)}, at 0 + 8 * %{{[0-9a-z]+}} of 32
+// CHECK-NEXT: nest 2 line [[# @LINE + 22]]: reads 8 bytes of x{(i0,i1+1)}, at 0 + 8 * %{{[0-9a-z]+}} of 32
 // CHECK-NOT: trusted
 void planes(int n, double *restrict x, double *restrict now) {
   CHAIN;
@@ -114,7 +114,7 @@ void members(int n, struct point *restrict p, struct point *restrict q) {
 // CHECK-NEXT: nest 1: reads p{(i0)}: found
 // CHECK-NEXT: nest 1: reads p{(i0)}: found
 // CHECK-NEXT: nest 1: writes q{(i0)}: found
-// CHECK: nest 0 line [[# @LINE + 9]]: writes 8 bytes of p{(i0)}, at 0 + 8 * %{{[0-9a-z]+}} of 24
+// CHECK: nest 0 line [[# @LINE + 8]]: writes 8 bytes of p{(i0)}, at 0 + 8 * %{{[0-9a-z]+}} of 24
 // CHECK: reads 8 bytes of p{(i0)}, at 16 of 24
 // CHECK-NOT: trusted
 void arrays(int n, double (*restrict p)[3], double *restrict q) {

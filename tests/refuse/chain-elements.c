@@ -72,7 +72,7 @@ void families(long n, double *restrict A, double *restrict B) {
   NEXT;
   END;
   // What the number is behind a loop is none of those that it has come to.
-  // CHECK: declined at {{.*}}: an iteration of this loop writes something in A (line [[# @LINE + 7]]), and where in it is not understood
+  // CHECK: declined at {{.*}}: an iteration of this loop writes something in A (line [[# @LINE + 6]]), and where in it is not understood
   CHAIN;
   FOR("domain(0:$0) with(i) write A{(i)}", n - 1);
   for (long i = 0; i < n; i++) {
@@ -83,7 +83,7 @@ void families(long n, double *restrict A, double *restrict B) {
   NEXT;
   END;
   // Whether there is a second component is not known.
-  // CHECK: declined at {{.*}}: the loop chain stays as it is: it is declared that an iteration reads A{(i)}, and what it reads in A (line [[# @LINE + 7]]) is not told from what others access
+  // CHECK: declined at {{.*}}: the loop chain stays as it is: it is declared that an iteration reads A{(i)}, and what it reads in A (line [[# @LINE + 6]]) is not told from what others access
   CHAIN;
   FOR("domain(0:$0) with(i) write A{(i)}", n - 1);
   for (long i = 0; i < n; i++) for (long c = 0; c < n; c++) A[n * i + c] = 1;
