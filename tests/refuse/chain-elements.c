@@ -109,3 +109,34 @@ void families(long n, double *restrict A, double *restrict B) {
   NEXT;
   END;
 }
+
+static double P[3][40][40], Q[40 * 40];
+
+void planes(long n) {
+  // As long as rows of arrays are said to be is trusted, and nothing else.
+  // CHECK: trusted at {{.*}}: it is trusted that elements of P with different numbers are different ones
+  CHAIN;
+  FOR("domain(0:$0,0:$0) with(i,j) write P{(i,j)}", n);
+  for (long i = 0; i <= n; i++)
+    for (long j = 0; j <= n; j++)
+      for (int c = 0; c < 3; c++) P[c][i][j] = c;
+  NEXT;
+  FOR("domain(0:$0,0:$0) with(i,j) read P{(i,j)} write Q{(i,j)}", n);
+  for (long i = 0; i <= n; i++)
+    for (long j = 0; j <= n; j++) Q[i * 40 + j] = P[0][i][j] + P[2][i][j];
+  NEXT;
+  END;
+  // CHECK: declined at {{.*}}: it is not known whether elements of Q with different numbers are different ones
+  CHAIN;
+  FOR("domain(0:$0) with(i) write Q{(i)}", n);
+  for (long i = 0; i <= n; i++)
+    for (int c = 0; c < 3; c++) Q[i + 5 * c] = P[1][2][c];
+  NEXT;
+  END;
+  // CHECK: wrong at a.c:8: an iteration of this loop writes Q{(i+5)} (line [[# @LINE + 3]]), which is not declared
+  CHAIN;
+  FOR("domain(0:$0) with(i) write Q{(i)}", n);
+  for (long i = 0; i <= n; i++) { Q[i] = 1; Q[i + 5] = 2; }
+  NEXT;
+  END;
+}

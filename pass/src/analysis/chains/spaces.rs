@@ -327,6 +327,26 @@ struct Binding<'a, 'c> {
     names: &'a [Vec<&'a Declared<'a>>],
     found: &'a [Vec<Found<'c>>],
     depths: &'a [usize],
+    arrays: &'a Arrays<'c>,
+}
+
+/// The arrays in objects, as the types say that the program names.
+#[derive(Default)]
+pub struct Arrays<'c> {
+    /// The object, the size of the array, and that of its elements.
+    pub all: Vec<(Base<'c>, i64, i64)>,
+}
+
+impl<'c> Arrays<'c> {
+    /// Whether there is one in an object with a size and a size of elements.
+    pub fn has(&self, base: &Base<'c>, size: &Number<'c>, element: &Number<'c>) -> bool {
+        let sizes = size.as_constant().zip(element.as_constant());
+        sizes.is_some_and(|(size, element)| {
+            let is_it =
+                |one: &(Base<'c>, i64, i64)| one.0 == *base && (one.1, one.2) == (size, element);
+            self.all.iter().any(is_it)
+        })
+    }
 }
 
 /// What names stand for, given all that is declared by each: what most of it fits to. Where several things fit as well, it is
@@ -336,11 +356,13 @@ pub fn named<'c>(
     names: &[Vec<&Declared<'_>>],
     found: &[Vec<Found<'c>>],
     depths: &[usize],
+    arrays: &Arrays<'c>,
 ) -> Vec<Option<Named<'c>>> {
     let binding = Binding {
         names,
         found,
         depths,
+        arrays,
     };
     let candidates = names.iter().map(|its| binding.candidates(its));
     let mut candidates: Vec<Vec<Named<'c>>> = candidates.collect();
@@ -526,16 +548,107 @@ impl<'c> Binding<'_, 'c> {
         let accesses: Vec<_> = all.iter().map(|one| one.1).collect();
         let wide = candidates.iter().map(|one| one.clone().widened(&accesses));
         let mut best = None;
-        for one in wide {
-            let score = self.score(its, &one, &all);
-            let is_more = (score.0, score.1) > (now.0, now.1);
-            if is_more && best.as_ref().is_none_or(|(most, _)| score > *most) {
-                best = Some((score, one));
+        let mut choose = |all_of: &mut dyn Iterator<Item = Named<'c>>| {
+            for one in all_of {
+                let score = self.score(its, &one, &all);
+                let is_more = (score.0, score.1) > (now.0, now.1);
+                if is_more && best.as_ref().is_none_or(|(most, _)| score > *most) {
+                    best = Some((score, one));
+                }
             }
+            let is_all =
+                |score: &(usize, Reverse<usize>, i64, bool)| score.0 == its.len() && score.1.0 == 0;
+            best.as_ref().is_some_and(|(score, _)| is_all(score))
+        };
+        if !choose(&mut wide.into_iter()) {
+            let apart = candidates
+                .iter()
+                .take(MOST_GUESSES)
+                .flat_map(|one| self.apart(its, one, &all));
+            choose(&mut apart.collect::<Vec<_>>().into_iter());
         }
         best.map(|(_, one)| one)
     }
+
+    /// What a name may stand for if parts of elements are accessed one by one, without a loop: they are as far apart as one of
+    /// them is from where an element is declared, and as arrays are long.
+    fn apart(
+        &self,
+        its: &[&Declared<'_>],
+        one: &Named<'c>,
+        all: &[(usize, &Found<'c>)],
+    ) -> Vec<Named<'c>> {
+        // How far accesses are from the elements that are declared.
+        let distances = |named: &Named<'c>, nest: usize, access: &Found<'c>| {
+            let places = its
+                .iter()
+                .filter(|said| said.nest == nest && is_so(access, said.said));
+            let distance = |said: &&Declared<'_>| {
+                let split = access.split.as_ref()?;
+                let (factors, rest) = named.place(said.place, self.depths[nest])?;
+                let distance = split.rest.minus(&rest)?;
+                (factors == split.factors).then_some(distance)
+            };
+            let found: Vec<_> = places.filter_map(|said| distance(said)).collect();
+            found
+        };
+        let is_at = |named: &Named<'c>, nest: usize, access: &Found<'c>| {
+            its.iter().any(|said| {
+                said.nest == nest
+                    && is_so(access, said.said)
+                    && named.at(said.place, self.depths[nest], access).is_some()
+            })
+        };
+        let mut strides: Vec<Number<'c>> = Vec::new();
+        for &(nest, access) in all
+            .iter()
+            .filter(|(nest, access)| !is_at(one, *nest, access))
+        {
+            for distance in distances(one, nest, access) {
+                let is_array = |stride| self.arrays.has(&one.base, &distance, stride);
+                let is_long = one.strides.iter().any(is_array);
+                let is_new = !strides.contains(&distance) && !one.strides.contains(&distance);
+                if is_long && is_new && strides.len() < MOST_GUESSES {
+                    strides.push(distance);
+                }
+            }
+        }
+        let with = |stride: Number<'c>| {
+            let mut named = one.clone();
+            named.parts.push(Part {
+                stride,
+                count: Polynomial::constant(1),
+            });
+            named.parts.sort_by_key(|part| Reverse(size(&part.stride)));
+            for &(nest, access) in all {
+                if is_at(&named, nest, access) {
+                    continue;
+                }
+                for distance in distances(&named, nest, access) {
+                    let units: Vec<_> = named.units().collect();
+                    let Some((first, at)) = shares(&distance, &units) else {
+                        continue;
+                    };
+                    let fits = first.iter().all(|first| (0..64).contains(first));
+                    if !fits || at != 0 {
+                        continue;
+                    }
+                    for (part, first) in named.parts.iter_mut().zip(first) {
+                        if part.count.as_constant().is_some_and(|count| count <= first) {
+                            part.count = Polynomial::constant(first + 1);
+                        }
+                    }
+                    break;
+                }
+            }
+            named
+        };
+        strides.into_iter().map(with).collect()
+    }
 }
+
+/// Distances of parts, and elements, that are tried for a name.
+const MOST_GUESSES: usize = 24;
 
 /// What a name stands for if an element that is declared by it is what an access is to.
 fn fitting<'c>(place: &[Index], access: &Found<'c>) -> Option<Named<'c>> {
