@@ -31,8 +31,5 @@ static void three(void) {
   }
 }
 
-static size_t bytes_of_shared(void) { return faces() * sizeof(double); }
-static size_t bytes_of_three(void) { return 3 * faces() * sizeof(double); }
-
-WAY("plain" NAME, shared, bytes_of_shared)
-WAY("plain-three" NAME, three, bytes_of_three)
+WAY("plain" NAME, shared)
+WAY("plain-three" NAME, three)
