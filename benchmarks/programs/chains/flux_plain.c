@@ -1,5 +1,7 @@
 // The loops as they are written, with one array for the faces of all directions and with three. NAME distinguishes compilations.
 #include "flux.h"
+// Without pragmas.
+#define NEST(...)
 #include "flux_loops.h"
 
 #ifndef NAME

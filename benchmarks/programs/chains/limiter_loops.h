@@ -1,6 +1,8 @@
 // The four loops on a box as a programmer writes them, and what pragmas say of them.
 #define AS_PRAGMA(...) _Pragma(#__VA_ARGS__)
+#ifndef NEST
 #define NEST(...) AS_PRAGMA(omplc for __VA_ARGS__)
+#endif
 #define DOMAIN(ROWS, COLUMNS) \
   domain(0 : COMPONENTS - 1, -(ROWS) : n - 1 + (ROWS), -(COLUMNS) : n - 1 + (COLUMNS)) with(c, j, i)
 

@@ -1,5 +1,7 @@
 // The loops as they are written, in functions that are called for each box. NAME distinguishes compilations.
 #include "limiter.h"
+// Without pragmas.
+#define NEST(...)
 #include "limiter_loops.h"
 
 #ifndef NAME
