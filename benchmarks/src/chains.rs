@@ -1,13 +1,15 @@
 //! Chains of loops: as they are written, with Polly, in the best ways known by hand, and with the schedules of
 //! `#pragma omplc`. All ways are in one executable, which runs them in turn and compares their bits.
 
+mod aims;
+mod ranks;
+
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::figures::{self, Bars};
 use crate::measure::Load;
-use crate::output::Counts;
 use crate::statistics::Spread;
 use crate::tools::{COMPILER, FLAGS, finish};
 
@@ -25,61 +27,170 @@ const QUIET: [&str; 2] = ["-fopenmp", "-Wno-unknown-pragmas"];
 struct Program {
     name: &'static str,
     what: &'static str,
-    /// What the rows of its tables count.
-    unit: &'static str,
     /// Each is a table: what it is called, and the program's arguments.
     sizes: &'static [(&'static str, [&'static str; 2])],
     /// For the test that everything works.
     tiny: [&'static str; 2],
-    /// What its chain is given, and what that is called.
-    schedules: &'static [(&'static str, &'static str)],
+    schedules: &'static [Schedule],
+    /// What runs on two ranks.
+    on_ranks: OnRanks,
+    /// How many times as fast as the plain loops `auto` is to be, by the sizes of which something is asked.
+    aims: &'static [(&'static str, f64)],
 }
 
-const PROGRAMS: [Program; 2] = [
+/// What a chain is given.
+struct Schedule {
+    name: &'static str,
+    items: &'static str,
+    /// Whether the test that everything works has it, too.
+    is_tried: bool,
+    flags: &'static [&'static str],
+}
+
+/// A schedule that is measured alone.
+const fn schedule(name: &'static str, items: &'static str) -> Schedule {
+    Schedule {
+        name,
+        items,
+        is_tried: false,
+        flags: &[],
+    }
+}
+
+/// One that is always built.
+const fn tried(name: &'static str, items: &'static str) -> Schedule {
+    Schedule {
+        is_tried: true,
+        ..schedule(name, items)
+    }
+}
+
+/// One of a chain that calls functions which have its loops.
+const fn of_calls(name: &'static str, items: &'static str) -> Schedule {
+    Schedule {
+        flags: &["-DCALLS"],
+        ..schedule(name, items)
+    }
+}
+
+/// How messages and bytes of a run on two ranks are counted: as what a long run has more than a short one.
+struct OnRanks {
+    /// What is counted.
+    what: &'static str,
+    /// The program's arguments: of the short run, and of the long one.
+    arguments: [[&'static str; 3]; 2],
+    /// How many runs of what is counted the latter has more.
+    more: u32,
+    /// Of the chain.
+    schedules: &'static [&'static str],
+}
+
+const PROGRAMS: [Program; 3] = [
     Program {
         name: "flux",
         what: "Fluxes through the faces of boxes of cells, nine loops in three dimensions, five components; boxes in \
                parallel. `plain` has one array for the faces of all directions, `plain-three` three.",
-        unit: "bytes of temporaries for each thread",
         sizes: &[
-            ("16³, 512 boxes", ["16", "512"]),
+            (BOXES_OF_16, ["16", "512"]),
             ("32³, 64 boxes", ["32", "64"]),
             ("64³, 8 boxes", ["64", "8"]),
-            ("128³, 2 boxes", ["128", "2"]),
+            (BOXES_OF_128, ["128", "2"]),
         ],
         tiny: ["9", "3"],
         schedules: &[
-            ("empty", ""),
-            ("fuse", "fuse()"),
-            ("tile-8", "fuse(), tile((8, 8, 8), serial, serial)"),
-            ("tile-16", "fuse(), tile((16, 16, 16), serial, serial)"),
-            ("tile-32", "fuse(), tile((32, 32, 32), serial, serial)"),
-            (
+            tried("empty", ""),
+            schedule("fuse", "fuse()"),
+            schedule("tile-8", "fuse(), tile((8, 8, 8), serial, serial)"),
+            schedule("tile-16", "fuse(), tile((16, 16, 16), serial, serial)"),
+            schedule("tile-32", "fuse(), tile((32, 32, 32), serial, serial)"),
+            schedule(
                 "overlap-8",
                 "fuse(), tile((8, 8, 8), parallel, serial, overlap)",
             ),
-            ("auto", "auto"),
+            tried("auto", "auto"),
         ],
+        on_ranks: OnRanks {
+            what: "64 boxes of 16³ cells",
+            arguments: [["16", "64", "1"], ["16", "64", "3"]],
+            more: 2,
+            schedules: &["fuse", "auto"],
+        },
+        aims: &[(BOXES_OF_16, 1.2), (BOXES_OF_128, 1.35)],
+    },
+    Program {
+        name: "limiter",
+        what: "A limiter for interpolation by parabolas on boxes of 32² cells, three components: slopes of three cells and \
+               faces of five, along rows and then along columns; boxes in parallel. The plain loops are in functions that are \
+               called for each box: `plain` has one array for the slopes of both directions, `plain-three` two. \
+               `chain:calls-` are chains that call these functions.",
+        sizes: &[
+            ("32², 512 boxes", ["32", "512"]),
+            ("32², 16 boxes", ["32", "16"]),
+        ],
+        tiny: ["9", "3"],
+        schedules: &[
+            tried("empty", ""),
+            schedule("fuse", "fuse()"),
+            schedule("rows", "fuse((0, 0, 0), (0, 1, 0), (0, 0, 0), (0, 3, 0))"),
+            schedule("tile-8", "fuse(), tile((1, 8, 8), serial, serial)"),
+            schedule("tile-32", "fuse(), tile((1, 8, 32), serial, serial)"),
+            schedule(
+                "overlap-8",
+                "fuse(), tile((1, 8, 32), parallel, serial, overlap)",
+            ),
+            tried("auto", "auto"),
+            of_calls("calls-empty", ""),
+            of_calls("calls-auto", "auto"),
+        ],
+        on_ranks: OnRanks {
+            what: "64 boxes of 32² cells",
+            arguments: [["32", "64", "1"], ["32", "64", "3"]],
+            more: 2,
+            schedules: &["fuse", "auto"],
+        },
+        aims: &[],
     },
     Program {
         name: "jacobi",
         what: "Pairs of Jacobi's sweeps over a plane, to `a` and back to `b`, of which `a` is temporary.",
-        unit: "bytes of temporaries",
         sizes: &[
-            ("N = 1000, 100 pairs", ["1000", "100"]),
-            ("N = 6000, 3 pairs", ["6000", "3"]),
+            (PLANE_OF_1000, ["1000", "100"]),
+            (PLANE_OF_6000, ["6000", "3"]),
         ],
         tiny: ["70", "3"],
         schedules: &[
-            ("empty", ""),
-            ("fuse", "fuse()"),
-            ("rows", "fuse((0, 0), (1, 0))"),
-            ("wavefront", "fuse(), tile((256, 256), wavefront, serial)"),
-            ("overlap", "fuse(), tile((64), parallel, serial, overlap)"),
-            ("auto", "auto"),
+            tried("empty", ""),
+            schedule("fuse", "fuse()"),
+            schedule("rows", "fuse((0, 0), (1, 0))"),
+            schedule("wavefront", "fuse(), tile((256, 256), wavefront, serial)"),
+            schedule("overlap", "fuse(), tile((64), parallel, serial, overlap)"),
+            tried("auto", "auto"),
         ],
+        on_ranks: OnRanks {
+            what: "a pair of sweeps, N = 1000",
+            arguments: [["1000", "10", "0"], ["1000", "20", "0"]],
+            more: 10,
+            schedules: &["overlap", "auto"],
+        },
+        aims: &[(PLANE_OF_1000, 1.4), (PLANE_OF_6000, 1.4)],
     },
 ];
+
+const BOXES_OF_16: &str = "16³, 512 boxes";
+const BOXES_OF_128: &str = "128³, 2 boxes";
+const PLANE_OF_1000: &str = "N = 1000, 100 pairs";
+const PLANE_OF_6000: &str = "N = 6000, 3 pairs";
+
+/// How much is measured.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// All.
+    Whole,
+    /// The first and the last size of each program.
+    Quick,
+    /// Whether everything works, at tiny sizes.
+    Smoke,
+}
 
 /// The runs of a way, one for each repetition.
 struct Way {
@@ -113,9 +224,7 @@ impl Timing {
 
     /// How many times as fast as the loops as they are written.
     fn gain(&self, way: &Way) -> Option<Spread> {
-        let plain = self.plain()?.seconds.iter();
-        let ratios = plain.zip(&way.seconds).map(|(plain, way)| plain / way);
-        Spread::of(&ratios.collect::<Vec<_>>())
+        way.gain_over(self.plain()?)
     }
 
     fn named(&self, name: &str) -> Option<&Way> {
@@ -124,6 +233,13 @@ impl Timing {
 }
 
 impl Way {
+    /// How many times as fast as another one, repetition by repetition.
+    fn gain_over(&self, other: &Way) -> Option<Spread> {
+        let seconds = other.seconds.iter().zip(&self.seconds);
+        let ratios = seconds.map(|(other, own)| other / own);
+        Spread::of(&ratios.collect::<Vec<_>>())
+    }
+
     fn median(&self) -> f64 {
         Spread::of(&self.seconds).map_or(f64::INFINITY, |of| of.median)
     }
@@ -133,20 +249,27 @@ fn is_polly(name: &str) -> bool {
     name.ends_with("-polly")
 }
 
-/// An executable, and the schedules that it is without, with the reasons.
+/// An executable.
 struct Built {
     executable: PathBuf,
-    refused: Vec<(&'static str, String)>,
+    /// What is to be said of ways: those that it is without, and those of which the compiler has said something.
+    remarks: Vec<String>,
 }
 
-/// Builds all, runs all `repetitions` times on one and two threads, and tells of it in Markdown; figures go to `figures`. Where
-/// `is_smoke`, at tiny sizes.
+/// Where things are.
+struct Folders<'a> {
+    sources: &'a Path,
+    libraries: &'a Path,
+    built: &'a Path,
+}
+
+/// Builds all, runs all `repetitions` times on one and two threads, and tells of it in Markdown; figures go to `figures`.
 pub(crate) fn run(
     root: &Path,
     libraries: &Path,
     figures: &Path,
     repetitions: u32,
-    is_smoke: bool,
+    extent: Extent,
 ) -> Result<String, String> {
     let built = tempfile::tempdir().map_err(|error| error.to_string())?;
     let load = Load::now();
@@ -154,97 +277,150 @@ pub(crate) fn run(
         .canonicalize()
         .map_err(|error| error.to_string())?;
     let sources = root.join("programs/chains");
+    let has_polly = has_polly();
     let mut text = format!(
         "# Chains of loops\n{}\nMedians of {repetitions} repetitions, in which all ways run one right after the other, and how \
          many times as fast each is as `plain` (the faster of those), which is the median of the repetitions' ratios (least to \
          most). All compute the same bits. `chain:` is what a schedule of `#pragma omplc` makes of the loops; the other ways \
-         are written by hand.\n",
+         are written by hand. Temporaries are what lies between loops, of all threads together: bytes of arrays that are \
+         written, and what is allocated besides.\n",
         load.note()
     );
-    let mut all = Vec::new();
+    if !has_polly {
+        let _ = writeln!(text, "\nThis {COMPILER} has no Polly: `-polly` is skipped.");
+    }
+    let (mut all, mut aims) = (Vec::new(), aims::Aims::default());
     for program in &PROGRAMS {
         let folder = built.path().join(program.name);
         std::fs::create_dir(&folder).map_err(|error| error.to_string())?;
-        let built = build(program, &sources, &libraries, &folder)?;
+        let folders = Folders {
+            sources: &sources,
+            libraries: &libraries,
+            built: &folder,
+        };
+        let built = build(program, &folders, has_polly, extent)?;
         let _ = write!(text, "\n## {}\n\n{}\n", program.name, program.what);
-        let sizes: Vec<_> = match is_smoke {
-            true => vec![("tiny", program.tiny)],
-            false => program.sizes.to_vec(),
+        let sizes: Vec<_> = match (extent, program.sizes) {
+            (Extent::Smoke, _) => vec![("tiny", program.tiny)],
+            (Extent::Quick, [first, .., last]) => vec![*first, *last],
+            (Extent::Quick | Extent::Whole, all) => all.to_vec(),
         };
         for (size, arguments) in sizes {
             for threads in THREADS {
                 eprintln!("bench: {}, {size}, {threads} threads", program.name);
                 let timing = time(&built.executable, size, arguments, threads, repetitions)?;
-                table(&mut text, program, &timing);
+                table(&mut text, &timing);
+                aims.note(program, &timing);
                 all.push((program.name, timing));
             }
         }
-        for (name, why) in &built.refused {
-            let _ = writeln!(text, "\n`{name}` is refused: {why}");
+        for remark in &built.remarks {
+            let _ = writeln!(text, "\n{remark}");
         }
-        if program.name == "jacobi" && !is_smoke {
-            on_ranks(&mut text, &sources, &libraries, &folder)?;
+        if extent != Extent::Smoke {
+            let sent = ranks::count(program, &folders)?;
+            text.push_str(&ranks::table(program, &sent));
+            aims.note_sent(program, &sent);
         }
     }
-    if !is_smoke {
+    if extent != Extent::Smoke {
+        text.push_str(&aims.table());
         draw(&all, figures)?;
     }
     Ok(text)
 }
 
+/// Whether the compiler has Polly in it.
+fn has_polly() -> bool {
+    let mut command = Command::new(COMPILER);
+    command.args(["-mllvm", "-polly", "-x", "c", "-c", "/dev/null", "-o"]);
+    finish(command.arg("/dev/null")).is_ok()
+}
+
+/// How a schedule is asked for of a program's chain.
+fn asked(schedule: &Schedule) -> Vec<String> {
+    let mut flags = vec![
+        format!("-DNAME=\"{CHAIN}{}\"", schedule.name),
+        format!("-DITEMS={}", schedule.items),
+    ];
+    flags.extend(schedule.flags.iter().map(|flag| (*flag).to_owned()));
+    flags
+}
+
 fn build(
     program: &Program,
-    sources: &Path,
-    libraries: &Path,
-    folder: &Path,
+    folders: &Folders,
+    has_polly: bool,
+    extent: Extent,
 ) -> Result<Built, String> {
     eprintln!("bench: compiling {}", program.name);
     let mut objects = Vec::new();
     let mut compile = |compiler: &Path, source: &str, flags: &[String]| {
-        let object = folder.join(format!("{}.o", objects.len()));
-        finish(
+        let object = folders.built.join(format!("{}.o", objects.len()));
+        let (_, said) = finish(
             Command::new(compiler)
                 .args(FLAGS)
                 .args(QUIET)
                 .args(flags)
                 .arg("-c")
-                .arg(sources.join(format!("{source}.c")))
+                .arg(folders.sources.join(format!("{source}.c")))
                 .arg("-o")
                 .arg(&object),
         )?;
         objects.push(object);
-        Ok::<_, String>(())
+        Ok::<_, String>(said)
     };
     let name = program.name;
     let clang = Path::new(COMPILER);
     let polly = ["-mllvm", "-polly", "-DNAME=\"-polly\""].map(String::from);
-    compile(clang, "chains", &[])?;
-    compile(clang, name, &[])?;
+    for source in ["chains", "allocated", name] {
+        compile(clang, source, &[])?;
+    }
     compile(clang, &format!("{name}_plain"), &[])?;
-    compile(clang, &format!("{name}_plain"), &polly)?;
+    if has_polly {
+        compile(clang, &format!("{name}_plain"), &polly)?;
+    }
     compile(clang, &format!("{name}_hand"), &[])?;
-    let okl = libraries.join("okl-cc");
-    let mut refused = Vec::new();
-    for (schedule, items) in program.schedules {
-        let flags = [
-            "--okl-target=cpu".to_owned(),
-            format!("-DNAME=\"{CHAIN}{schedule}\""),
-            format!("-DITEMS={items}"),
-        ];
-        if let Err(why) = compile(&okl, &format!("{name}_chain"), &flags) {
-            let error = why.lines().find(|line| line.contains("error:"));
-            let said = error.and_then(|line| line.split("error: ").nth(1));
-            refused.push((*schedule, said.unwrap_or("it does not compile").to_owned()));
+    let okl = folders.libraries.join("okl-cc");
+    let mut remarks = Vec::new();
+    for schedule in program.schedules {
+        if extent == Extent::Smoke && !schedule.is_tried {
+            continue;
+        }
+        let mut flags = asked(schedule);
+        flags.push("--okl-target=cpu".to_owned());
+        let way = format!("`{CHAIN}{}`", schedule.name);
+        match compile(&okl, &format!("{name}_chain"), &flags) {
+            Ok(said) => {
+                // Others are of the same chain.
+                let warning = said_after("warning: ", &said);
+                remarks.extend(warning.map(|warning| format!("{way}: {warning}")));
+            }
+            Err(why) => {
+                let error = said_after("error: ", &why);
+                let error = error.unwrap_or_else(|| "it does not compile".to_owned());
+                remarks.push(format!("{way} is refused: {error}"));
+            }
         }
     }
-    let executable = folder.join(name);
+    let executable = folders.built.join(name);
     let mut link = Command::new(okl);
     link.args(FLAGS).args(QUIET).arg("--okl-target=cpu");
-    finish(link.args(&objects).arg("-o").arg(&executable))?;
+    finish(
+        link.args(&objects)
+            .args(["-lm", "-ldl", "-o"])
+            .arg(&executable),
+    )?;
     Ok(Built {
         executable,
-        refused,
+        remarks,
     })
+}
+
+/// What a compiler says first behind `word`.
+fn said_after(word: &str, said: &str) -> Option<String> {
+    let text = said.lines().find_map(|line| line.split_once(word))?.1;
+    Some(text.split(" [-W").next().unwrap_or(text).to_owned())
 }
 
 fn time(
@@ -302,15 +478,15 @@ fn ways(stdout: &str) -> Vec<Way> {
     found
 }
 
-fn table(text: &mut String, program: &Program, timing: &Timing) {
+fn table(text: &mut String, timing: &Timing) {
     let threads = match timing.threads {
         1 => "1 thread".to_owned(),
         more => format!("{more} threads"),
     };
     let _ = writeln!(
         text,
-        "\n### {}, {threads}\n\n| way | ms | times as fast | {} |\n|---|---|---|---|",
-        timing.size, program.unit
+        "\n### {}, {threads}\n\n| way | ms | times as fast | bytes of temporaries |\n|---|---|---|---|",
+        timing.size
     );
     let mut ways: Vec<&Way> = timing.ways.iter().collect();
     ways.sort_by(|one, other| one.median().total_cmp(&other.median()));
@@ -318,89 +494,14 @@ fn table(text: &mut String, program: &Program, timing: &Timing) {
         let gain = timing.gain(way).map_or_else(String::new, |of| {
             format!("{:.2} ({:.2} to {:.2})", of.median, of.least, of.most)
         });
-        let bytes = match way.bytes {
-            0 => "not counted".to_owned(),
-            bytes => bytes.to_string(),
-        };
         let _ = writeln!(
             text,
-            "| {} | {:.3} | {gain} | {bytes} |",
+            "| {} | {:.3} | {gain} | {} |",
             way.name,
-            way.median() * 1e3
+            way.median() * 1e3,
+            way.bytes
         );
     }
-}
-
-/// Messages and bytes of a pair of sweeps on two ranks as nodes, with the chain and without it: the difference of a long and a
-/// short run.
-fn on_ranks(
-    text: &mut String,
-    sources: &Path,
-    libraries: &Path,
-    folder: &Path,
-) -> Result<(), String> {
-    const PAIRS: [u32; 2] = [20, 10];
-    let okl = libraries.join("okl-cc");
-    text.push_str(
-        "\n### 2 ranks as nodes, N = 1000, a pair of sweeps, both ranks together\n\n\
-         | way | messages | bytes |\n|---|---|---|\n",
-    );
-    let loops = [
-        ("jacobi_plain", "plain", "plain", ""),
-        (
-            "jacobi_chain",
-            "chain:overlap",
-            "overlap",
-            "fuse(), tile((64), parallel, serial, overlap)",
-        ),
-        ("jacobi_chain", "chain:auto", "auto", "auto"),
-    ];
-    for (source, way, file, items) in loops {
-        let executable = folder.join(format!("on-ranks-{file}"));
-        let mut command = Command::new(&okl);
-        command.args(FLAGS).args(QUIET);
-        if source.ends_with("chain") {
-            command
-                .arg(format!("-DNAME=\"{way}\""))
-                .arg(format!("-DITEMS={items}"));
-        }
-        for source in ["chains", "jacobi", source] {
-            command.arg(sources.join(format!("{source}.c")));
-        }
-        if finish(command.arg("-o").arg(&executable)).is_err() {
-            let _ = writeln!(text, "| {way} | refused | |");
-            continue;
-        }
-        let total = |pairs: u32| {
-            let mut command = Command::new("timeout");
-            command
-                .args(["-k", "10", LIMIT, "mpirun", "--oversubscribe", "-n", "2"])
-                .arg(&executable)
-                .args(["1000", &pairs.to_string(), "0", way])
-                .env("OMP_NUM_THREADS", "1")
-                .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
-                .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
-                .env("OKL_RANKS_PER_NODE", "1")
-                .env("OKL_REGIONS_ALONE", "0")
-                .env("OKL_STATS", "1");
-            let (_, stderr) = finish(&mut command)?;
-            let counts = Counts::parse(&stderr, 2);
-            let total = |label| counts.as_ref()?.total(label);
-            match (total("messages"), total("bytes")) {
-                (Some(messages), Some(bytes)) => Ok((messages as f64, bytes as f64)),
-                _ => Err(format!("{way} on 2 ranks: no counts in {stderr}")),
-            }
-        };
-        let (long, short) = (total(PAIRS[0])?, total(PAIRS[1])?);
-        let each = f64::from(PAIRS[0] - PAIRS[1]);
-        let _ = writeln!(
-            text,
-            "| {way} | {} | {} |",
-            (long.0 - short.0) / each,
-            (long.1 - short.1) / each
-        );
-    }
-    Ok(())
 }
 
 /// `chains-N.svg` for each number of threads.

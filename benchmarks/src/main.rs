@@ -67,7 +67,7 @@ struct Arguments {
     /// Instead of all this: kernels on an emulated CUDA device.
     #[arg(long, conflicts_with_all = ["airfoil", "okl"])]
     devices: bool,
-    /// Instead of all this: chains of loops, with --smoke at tiny sizes.
+    /// Instead of all this: chains of loops, with --smoke at tiny sizes, with --quick at two of each program.
     #[arg(long, conflicts_with_all = ["airfoil", "okl", "devices"])]
     chains: bool,
     /// With --devices: NVIDIA's tools, as ./scripts/nvidia-tools installs them, to compare with.
@@ -175,17 +175,28 @@ fn okl(arguments: &Arguments, root: &Path, libraries: &Path) -> Result<(), Strin
 }
 
 fn chains(arguments: &Arguments, root: &Path, libraries: &Path) -> Result<(), String> {
-    let repetitions = match arguments.smoke {
-        true => 1,
-        false => arguments.repetitions.unwrap_or(15),
+    let (extent, repetitions) = match (arguments.smoke, arguments.quick) {
+        (true, _) => (chains::Extent::Smoke, 1),
+        (false, true) => (chains::Extent::Quick, 3),
+        (false, false) => (chains::Extent::Whole, 15),
     };
-    let figures = arguments.out.as_deref().unwrap_or(root).join("figures");
+    let repetitions = match extent {
+        chains::Extent::Smoke => repetitions,
+        _ => arguments.repetitions.unwrap_or(repetitions),
+    };
+    // What is measured in a hurry does not take the place of results.
+    let root_of_results = match extent {
+        chains::Extent::Quick => Path::new("build/bench"),
+        _ => root,
+    };
+    let figures = arguments.out.as_deref().unwrap_or(root_of_results);
+    let figures = figures.join("figures");
     if !arguments.smoke {
         std::fs::create_dir_all(&figures)
             .map_err(|error| format!("{}: {error}", figures.display()))?;
     }
-    let text = chains::run(root, libraries, &figures, repetitions, arguments.smoke)?;
-    tell(arguments, root, "chains.md", &text)
+    let text = chains::run(root, libraries, &figures, repetitions, extent)?;
+    tell(arguments, root_of_results, "chains.md", &text)
 }
 
 /// A folder, with all of its path.

@@ -5,7 +5,7 @@ struct Image {
   int64_t form;
   const char *processor;
   const void *code;
-  int64_t size;
+  int64_t size, adds;
 };
 struct Parameter {
   int64_t kind, size;
@@ -23,7 +23,7 @@ struct Kernel {
 extern "C"
 #endif
     int32_t
-    okl_gpu_launch_v4(void *kernel, void *blocks, void *items, void *arguments, int32_t has_processor);
+    okl_gpu_launch_v5(void *kernel, void *blocks, void *items, void *arguments, int32_t has_processor);
 
 #ifndef PTX
 #define PTX                                                                                       \
@@ -41,7 +41,7 @@ extern "C"
 #endif
 
 static const char ptx[] = PTX;
-static const struct Image image = {1, "sm_70", ptx, sizeof ptx - 1};
+static const struct Image image = {1, "sm_70", ptx, sizeof ptx - 1, 0};
 static const struct Parameter parameters[] = {{0, 4}, {0, 8}, {3, 8}, {7, 8}};
 static struct Kernel kernel = {"saxpy", "saxpy.okl:1", "saxpy", &image, 1, parameters, 4, 0, 0, 0, 0, 0, 0};
 
@@ -49,5 +49,5 @@ static struct Kernel kernel = {"saxpy", "saxpy.okl:1", "saxpy", &image, 1, param
 static int launch(int n, double a, const double *x, double *y, int items_of_block, int has_processor) {
   int64_t blocks[3] = {(n + items_of_block - 1) / items_of_block, 1, 1}, items[3] = {items_of_block, 1, 1};
   void *arguments[] = {&n, &a, &x, &y};
-  return okl_gpu_launch_v4(&kernel, blocks, items, arguments, has_processor);
+  return okl_gpu_launch_v5(&kernel, blocks, items, arguments, has_processor);
 }

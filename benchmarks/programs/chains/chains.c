@@ -1,18 +1,23 @@
 // Runs all ways of a program in turn.
 #include "chains.h"
 
+#include "../common.h"
+
 #include <omp.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
-enum { MOST = 32 };
+enum { MOST = 48 };
 static struct way ways[MOST];
+static size_t bytes[MOST];
 static int count;
 
-void add_way(const char *name, void (*run)(void), size_t (*temporaries)(void)) {
-  if (count < MOST)
-    ways[count++] = (struct way){name, run, temporaries};
+void add_way(const char *name, void (*run)(void)) {
+  if (count == MOST) {
+    fprintf(stderr, "there is no room for way %s\n", name);
+    abort();
+  }
+  ways[count++] = (struct way){name, run};
 }
 
 // The one that others are compared with comes first, whatever the linker does.
@@ -23,6 +28,77 @@ static void put_first(const char *name) {
       memmove(ways + 1, ways, (size_t)at * sizeof *ways);
       ways[0] = way;
     }
+}
+
+// Elements that are temporary: all of them.
+static struct block {
+  double *first;
+  size_t count;
+  struct block *next;
+} *blocks;
+// Whether a way's temporaries are counted.
+static int counts;
+
+// What is no number: this one nobody computes.
+static const uint64_t UNWRITTEN = 0x7ff4dead00000000u;
+
+static void paint(double *first, size_t count) {
+  for (size_t at = 0; at < count; at++)
+    memcpy(first + at, &UNWRITTEN, sizeof UNWRITTEN);
+}
+
+static struct block *add_block(double *first, size_t count) {
+  struct block *block = malloc(sizeof *block);
+  if (!block)
+    abort();
+#pragma omp critical(blocks)
+  {
+    *block = (struct block){first, count, blocks};
+    blocks = block;
+  }
+  return block;
+}
+
+void are_temporary(double *first, size_t count) { add_block(first, count); }
+
+double *temporaries(size_t bytes) {
+  static _Thread_local struct block *own;
+  size_t count = bytes / sizeof(double);
+  if (own && own->count >= count)
+    return own->first;
+  if (leave_out)
+    leave_out(1);
+  double *memory = allocate(count, sizeof *memory);
+  if (counts)
+    paint(memory, count);
+  if (own) {
+    free(own->first);
+    own->first = memory;
+    own->count = count;
+  } else
+    own = add_block(memory, count);
+  if (leave_out)
+    leave_out(0);
+  return memory;
+}
+
+static void begin_counting(void) {
+  for (struct block *block = blocks; block; block = block->next)
+    paint(block->first, block->count);
+  counts = 1;
+  if (count_allocated)
+    count_allocated(1);
+}
+
+static size_t counted(void) {
+  counts = 0;
+  if (count_allocated)
+    count_allocated(0);
+  size_t written = 0;
+  for (struct block *block = blocks; block; block = block->next)
+    for (size_t at = 0; at < block->count; at++)
+      written += !!memcmp(block->first + at, &UNWRITTEN, sizeof UNWRITTEN);
+  return written * sizeof(double) + (most_allocated ? most_allocated() : 0);
 }
 
 // Of all bits: each double counts with a factor of its own.
@@ -40,6 +116,26 @@ static uint64_t result(void) {
   return sum;
 }
 
+// Runs each way once; 1 where one computes something else than the first.
+static int try_all(void) {
+  uint64_t wanted = 0;
+  for (int turn = 0; turn < count; turn++) {
+    prepare();
+    begin_counting();
+    ways[turn].run();
+    bytes[turn] = counted();
+    uint64_t found = result();
+    printf("way %s leaves %016llx\n", ways[turn].name, (unsigned long long)found);
+    if (!turn)
+      wanted = found;
+    if (found != wanted) {
+      printf("way %s computes something else\n", ways[turn].name);
+      return 1;
+    }
+  }
+  return 0;
+}
+
 int run_all(int repetitions, const char *only) {
   put_first(only ? only : "plain");
   if (only && (!count || strcmp(ways[0].name, only))) {
@@ -48,26 +144,16 @@ int run_all(int repetitions, const char *only) {
   }
   if (only)
     count = 1;
-  uint64_t wanted = 0;
-  for (int repetition = -1; repetition < repetitions; repetition++)
+  if (try_all())
+    return 1;
+  for (int repetition = 0; repetition < repetitions; repetition++)
     for (int turn = 0; turn < count; turn++) {
-      // The first repetition says who is right, and is not timed.
-      struct way *way = ways + (repetition < 0 ? turn : (turn + repetition) % count);
+      int at = (turn + repetition) % count;
       prepare();
       double begin = omp_get_wtime();
-      way->run();
+      ways[at].run();
       double seconds = omp_get_wtime() - begin;
-      if (repetition < 0) {
-        uint64_t found = result();
-        if (!turn)
-          wanted = found;
-        if (found != wanted) {
-          printf("way %s computes something else\n", way->name);
-          return 1;
-        }
-        continue;
-      }
-      printf("way %s seconds %.9f bytes %zu\n", way->name, seconds, way->temporaries ? way->temporaries() : 0);
+      printf("way %s seconds %.9f bytes %zu\n", ways[at].name, seconds, bytes[at]);
     }
   return 0;
 }

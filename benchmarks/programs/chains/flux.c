@@ -8,17 +8,6 @@
 int size, boxes;
 double *old_boxes, *new_boxes;
 
-double *temporaries(size_t bytes) {
-  static _Thread_local double *memory;
-  static _Thread_local size_t have;
-  if (have < bytes) {
-    free(memory);
-    memory = allocate(bytes, 1);
-    have = bytes;
-  }
-  return memory;
-}
-
 void prepare(void) {
 #pragma omp parallel for
   for (int b = 0; b < boxes; b++)

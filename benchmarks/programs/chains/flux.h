@@ -22,7 +22,4 @@ static inline long cells_of_box(int n) { return COMPONENTS * cells_of_component(
 #define FACE(c, k, j, i) ((((c) * (n + 1L) + (k)) * (n + 1L) + (j)) * (n + 1L) + (i))
 #define FACE_VALUE(a, b, c, d) ((7.0 / 12.0) * ((b) + (c)) - (1.0 / 12.0) * ((a) + (d)))
 
-// Memory of a thread for what lies between its loops, kept from one call to the next.
-double *temporaries(size_t bytes);
-
 #endif

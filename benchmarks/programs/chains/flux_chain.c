@@ -20,4 +20,4 @@ static void chain(void) {
   }
 }
 
-WAY(NAME, chain, NULL)
+WAY(NAME, chain)

@@ -199,16 +199,14 @@ static void tiles_box(const double *restrict old_cells, double *restrict new_cel
 }
 
 #define HAND(NAME, BOX, ELEMENTS)                                                                                       \
-  static size_t BOX##_bytes(void) {                                                                                     \
+  static void BOX##_all(void) {                                                                                         \
     long n = size;                                                                                                      \
     (void)n;                                                                                                            \
-    return (size_t)(ELEMENTS) * sizeof(double);                                                                         \
-  }                                                                                                                     \
-  static void BOX##_all(void) {                                                                                         \
+    size_t bytes = (size_t)(ELEMENTS) * sizeof(double);                                                                 \
     _Pragma("omp parallel for") for (int b = 0; b < boxes; b++)                                                         \
-        BOX(old_boxes + b * cells_of_box(size), new_boxes + b * cells_of_box(size), temporaries(BOX##_bytes()), size);  \
+        BOX(old_boxes + b * cells_of_box(size), new_boxes + b * cells_of_box(size), temporaries(bytes), size);          \
   }                                                                                                                     \
-  WAY(NAME, BOX##_all, BOX##_bytes)
+  WAY(NAME, BOX##_all)
 
 HAND("series-contracted", series_box, 2 * FACE(1, 0, 0, 0))
 HAND("faces-fused", faces_box, FACE(COMPONENTS, 0, 0, 0))

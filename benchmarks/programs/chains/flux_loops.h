@@ -1,7 +1,9 @@
 // The nine loops on a box as a programmer writes them, and what pragmas say of them. X, Y and Z are the arrays that have the faces of
 // a direction; they may be one. NEST says how what follows is annotated.
 #define AS_PRAGMA(...) _Pragma(#__VA_ARGS__)
+#ifndef NEST
 #define NEST(...) AS_PRAGMA(omplc for __VA_ARGS__)
+#endif
 #define CELLS_AND_FACES(FIRST, SECOND, THIRD) domain(0 : n - 1 + FIRST, 0 : n - 1 + SECOND, 0 : n - 1 + THIRD) with(k, j, i)
 
 #define FOR(FIRST, SECOND, THIRD)            \

@@ -33,5 +33,7 @@ int main(int argc, char **argv) {
   int repetitions = number(argc, argv, 3, 15, 0);
   plane_a = allocate((size + 2ul) * (size + 2ul), sizeof *plane_a);
   plane_b = allocate((size + 2ul) * (size + 2ul), sizeof *plane_b);
+  for (long i = 1; i <= size; i++)
+    are_temporary(plane_a + i * (size + 2) + 1, (size_t)size);
   return run_all(repetitions, argc > 4 ? argv[4] : NULL);
 }

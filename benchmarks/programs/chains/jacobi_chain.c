@@ -25,4 +25,4 @@ static void chain(void) {
   }
 }
 
-WAY(NAME, chain, NULL)
+WAY(NAME, chain)

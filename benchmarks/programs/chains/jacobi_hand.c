@@ -1,8 +1,6 @@
 // The pairs of sweeps in the best ways known by hand.
 #include "jacobi.h"
 
-#include "../common.h"
-
 #include <omp.h>
 #include <string.h>
 
@@ -72,15 +70,8 @@ static void save(double *halo, int first, int last) {
 // when all have.
 static void blocks(int count) {
   size_t width = size + 2ul, own = 4 * width;
-  static double *memory;
-  static size_t have;
-  size_t threads = (size_t)omp_get_max_threads(), need = (threads * 3 * width + (size_t)count * own) * sizeof *memory;
-  if (have < need) {
-    free(memory);
-    memory = allocate(need, 1);
-    have = need;
-  }
-  double *halos = memory + threads * 3 * width;
+  size_t threads = (size_t)omp_get_max_threads();
+  double *memory = temporaries((threads * 3 * width + (size_t)count * own) * sizeof *memory), *halos = memory + threads * 3 * width;
   for (int pair = 0; pair < pairs; pair++)
 #pragma omp parallel
   {
@@ -94,20 +85,11 @@ static void blocks(int count) {
   }
 }
 
-static size_t bytes_of(int count) {
-  return ((size_t)omp_get_max_threads() * 3 + (size_t)count * 4) * (size + 2ul) * sizeof(double);
-}
-
 static void one_each(void) { blocks(omp_get_max_threads() < size ? omp_get_max_threads() : size); }
-static size_t bytes_of_one_each(void) { return bytes_of(omp_get_max_threads()); }
 
 // The same in blocks of 64 rows.
-static int blocks_of_64(void) { return (size + 63) / 64; }
-static void of_64(void) { blocks(blocks_of_64()); }
-static size_t bytes_of_64(void) { return bytes_of(blocks_of_64()); }
+static void of_64(void) { blocks((size + 63) / 64); }
 
-static size_t whole(void) { return (size + 2ul) * (size + 2ul) * sizeof(double); }
-
-WAY("rows-fused-serial", fused_serial, whole)
-WAY("block-per-thread", one_each, bytes_of_one_each)
-WAY("blocks-of-64", of_64, bytes_of_64)
+WAY("rows-fused-serial", fused_serial)
+WAY("block-per-thread", one_each)
+WAY("blocks-of-64", of_64)

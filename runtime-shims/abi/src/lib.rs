@@ -298,7 +298,7 @@ mod tests {
             ("__atomic_load", f::okl_mpi_atomic_load_n),
             ("okl_op2_par_loop_v6", op2::f::okl_op2_par_loop_v6),
             ("okl_cpu_begin_kernel_v1", cpu::f::okl_cpu_begin_kernel_v1),
-            ("okl_gpu_launch_v4", gpu::f::okl_gpu_launch_v4),
+            ("okl_gpu_launch_v5", gpu::f::okl_gpu_launch_v5),
         ] {
             for name in [name, ours.name] {
                 let found = runtime_function(name).map(|f| (f.name, f.effects));

@@ -3,14 +3,14 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use okl_abi::gpu::parameter;
+use okl_abi::gpu::{parameter, runs as by};
 
 use crate::described::Described;
 use crate::fault;
 use crate::job;
 use crate::offload::{Offload, Values, words};
 use crate::places::Context;
-use crate::program::{self, State, runs};
+use crate::program::{self, State, exchanges, runs};
 use crate::ranks;
 
 /// How many kernels have been launched.
@@ -26,7 +26,7 @@ pub extern "C" fn __okl_gpu_launched() -> u64 {
 ///
 /// # Safety
 /// As its line there says.
-pub unsafe fn okl_gpu_launch_v4(
+pub unsafe fn okl_gpu_launch_v5(
     kernel: *mut c_void,
     blocks: *mut c_void,
     items: *mut c_void,
@@ -64,18 +64,22 @@ pub unsafe fn okl_gpu_launch_v4(
 ///
 /// # Safety
 /// As its line there says.
-pub unsafe fn okl_gpu_runs_v3(kernel: *mut c_void, has_processor: i32) -> i32 {
+pub unsafe fn okl_gpu_runs_v4(kernel: *mut c_void, has_processor: i32) -> i32 {
     // SAFETY: the caller's promise.
     let kernel = unsafe { Described::of(kernel) };
-    let asks = |state: &mut State| runs(state, &kernel, has_processor != 0);
-    let runs = match job::of_job() {
+    let asks = |state: &mut State| {
+        let runs = runs(state, &kernel, has_processor != 0)?;
+        Ok::<_, String>(match runs {
+            false => by::PROCESSOR,
+            true if exchanges(state, &kernel) => by::DEVICE_EXCHANGES,
+            true => by::DEVICE,
+        })
+    };
+    let by = match job::of_job() {
         Some(job) => ranks::apart(job, asks),
         None => program::with(asks),
     };
-    match runs {
-        Ok(runs) => i32::from(runs),
-        Err(message) => program::fatal(&message),
-    }
+    by.unwrap_or_else(|message| program::fatal(&message))
 }
 
 /// Whether a kernel was launched; else it is to run on the processor.

@@ -10,6 +10,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
+use okl_abi::gpu::does;
 use okl_job::end::{self, Speaker};
 use okl_job::settings::{self as job_settings, Statistics};
 use okl_job::{launcher, own_environment, report};
@@ -308,6 +309,15 @@ pub fn runs(state: &mut State, kernel: &Described, has_processor: bool) -> Resul
         State::Nothing(why) => Err(format!("{words}: {why}")),
         State::Unknown => unreachable!("it has been chosen"),
     }
+}
+
+/// Whether a kernel that runs on the device adds there by comparing and exchanging, as that has no instructions for it.
+pub fn exchanges(state: &State, kernel: &Described) -> bool {
+    let State::Device(offload) = state else {
+        return false;
+    };
+    let image = offload.image(kernel);
+    image.is_ok_and(|image| kernel.does & does::ADDITIONS & !image.adds != 0)
 }
 
 /// All that is done with a device.

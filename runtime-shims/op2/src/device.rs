@@ -9,7 +9,10 @@ use std::{
     sync::OnceLock,
 };
 
-use okl_abi::op2::{DeviceLoop, DeviceValue, halo};
+use okl_abi::{
+    gpu::runs,
+    op2::{DeviceLoop, DeviceValue, halo},
+};
 use okl_job::opened::Opened;
 
 use crate::{increments::Increments, report::fatal};
@@ -95,11 +98,22 @@ impl Memory {
     }
 }
 
+/// What runs a loop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Runs {
+    Processor,
+    /// The device.
+    Device {
+        /// Whether it has no instructions for what is added there at once, so that it compares and exchanges.
+        exchanges: bool,
+    },
+}
+
 /// A loop as a kernel.
 #[derive(Clone, Copy)]
 pub(crate) struct Kernel<'a>(&'a DeviceLoop);
 
-type Runs = unsafe extern "C" fn(*mut c_void, c_int) -> c_int;
+type Asks = unsafe extern "C" fn(*mut c_void, c_int) -> c_int;
 type Launch =
     unsafe extern "C" fn(*mut c_void, *const i64, *const i64, *const *const c_void, c_int) -> c_int;
 
@@ -132,12 +146,18 @@ impl<'a> Kernel<'a> {
         self.0.has_processor != 0
     }
 
-    /// Whether it runs on the device that there is: where there is none, the processor runs the loop, if it may.
-    pub(crate) fn runs(&self) -> bool {
+    /// What runs it: where there is no device, the processor, if it may.
+    pub(crate) fn runs(&self) -> Runs {
         // SAFETY: that is the function's type, and the kernel is one of the program's.
-        unsafe {
-            let runs = std::mem::transmute::<*mut c_void, Runs>(self.0.runs);
-            runs(self.0.kernel, c_int::from(self.has_processor())) != 0
+        let by = unsafe {
+            let asks = std::mem::transmute::<*mut c_void, Asks>(self.0.runs);
+            asks(self.0.kernel, c_int::from(self.has_processor()))
+        };
+        match by {
+            runs::PROCESSOR => Runs::Processor,
+            by => Runs::Device {
+                exchanges: by == runs::DEVICE_EXCHANGES,
+            },
         }
     }
 

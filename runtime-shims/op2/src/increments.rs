@@ -26,14 +26,18 @@ const NAMES: [(&str, Increments); 3] = [
 /// The variable by which the user chooses.
 const VARIABLE: &str = "OKL_INCREMENTS";
 
-static CHOSEN: AtomicU8 = AtomicU8::new(Increments::Atomics as u8);
+/// What stands for a choice that is left to the device of a rank.
+const LEFT: u8 = u8::MAX;
 
-fn choose(environment: impl Environment, is_reproducible: bool) -> Result<Increments, String> {
+static CHOSEN: AtomicU8 = AtomicU8::new(LEFT);
+
+/// What the user has chosen, if anything.
+fn choose(
+    environment: impl Environment,
+    is_reproducible: bool,
+) -> Result<Option<Increments>, String> {
     let Some(said) = settings::said(environment, VARIABLE) else {
-        return Ok(match is_reproducible {
-            true => Increments::Blocks,
-            false => Increments::Atomics,
-        });
+        return Ok(is_reproducible.then_some(Increments::Blocks));
     };
     let chosen = NAMES.iter().find(|(name, _)| *name == said);
     match chosen {
@@ -43,7 +47,7 @@ fn choose(environment: impl Environment, is_reproducible: bool) -> Result<Increm
         Some((_, Increments::Atomics)) if is_reproducible => Err(format!(
             "{VARIABLE}=atomics: with OKL_REPRODUCIBLE=1 valid values are colours and blocks"
         )),
-        Some((_, chosen)) => Ok(*chosen),
+        Some((_, chosen)) => Ok(Some(*chosen)),
     }
 }
 
@@ -51,15 +55,21 @@ fn choose(environment: impl Environment, is_reproducible: bool) -> Result<Increm
 pub(crate) fn read(is_reproducible: bool) {
     let chosen = choose(own_environment, is_reproducible);
     let chosen = chosen.unwrap_or_else(|mistake| fatal(&mistake));
-    let mut of_all = [chosen as u8];
+    let mut of_all = [chosen.map_or(LEFT, |one| one as u8)];
     job::broadcast(&mut of_all, 0);
     CHOSEN.store(of_all[0], Relaxed);
 }
 
-/// What the user has chosen.
-pub(crate) fn chosen() -> Increments {
+/// What the user has chosen; else what suits a device that `exchanges`, as it has no instructions for what is added.
+///
+/// Each rank has its own device: which elements of it run at the same time concerns no other one.
+pub(crate) fn chosen(exchanges: bool) -> Increments {
     let is_it = |one: &&(&str, Increments)| one.1 as u8 == CHOSEN.load(Relaxed);
-    NAMES.iter().find(is_it).expect("it is one of them").1
+    match (NAMES.iter().find(is_it), exchanges) {
+        (Some((_, chosen)), _) => *chosen,
+        (None, true) => Increments::Blocks,
+        (None, false) => Increments::Atomics,
+    }
 }
 
 #[cfg(test)]
@@ -71,10 +81,14 @@ mod tests {
         let choose = |said: Option<&'static str>, is_reproducible| {
             choose(|_: &str| said.map(str::to_owned), is_reproducible)
         };
-        assert_eq!(choose(None, false), Ok(Increments::Atomics));
-        assert_eq!(choose(None, true), Ok(Increments::Blocks));
-        assert_eq!(choose(Some("colours"), true), Ok(Increments::Colours));
-        assert_eq!(choose(Some("blocks"), false), Ok(Increments::Blocks));
+        assert_eq!(choose(None, false), Ok(None));
+        assert_eq!(choose(None, true), Ok(Some(Increments::Blocks)));
+        assert_eq!(choose(Some("colours"), true), Ok(Some(Increments::Colours)));
+        assert_eq!(choose(Some("blocks"), false), Ok(Some(Increments::Blocks)));
+        assert_eq!(
+            choose(Some("atomics"), false),
+            Ok(Some(Increments::Atomics))
+        );
         assert!(choose(Some("atomics"), true).is_err());
         assert!(choose(Some("color"), false).is_err());
     }

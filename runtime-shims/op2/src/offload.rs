@@ -1,10 +1,10 @@
 //! Runs a loop on a device.
 //!
 //! Guarantee: as on the host; what it adds to elements through maps, and to global arguments, in another order. Elements that
-//! write the same in another way than by adding do not run at the same time, nor do those that add, or blocks of them, unless
-//! atomic operations are what the user has chosen: then results are the same in each run. What is not for the device the processor runs, and finds its data. Of several ranks all run a loop on
-//! devices, or none; each runs on its device what it would run itself, elements that need nothing of others while data of
-//! others are on their way.
+//! write the same in another way than by adding do not run at the same time, nor do those that add, or blocks of them, where that
+//! is not done by atomic operations ([`increments`]): then results are the same in each run. What is not for the device the
+//! processor runs, and finds its data. Of several ranks all run a loop on devices, or none; each runs on its device what it would
+//! run itself, elements that need nothing of others while data of others are on their way.
 
 use std::{
     collections::HashMap,
@@ -18,7 +18,7 @@ use okl_abi::op2::{DeviceValue, access, device as what};
 use crate::{
     backend,
     body::{both_add, every_meeting, written_columns},
-    device::{Kernel, Memory},
+    device::{Kernel, Memory, Runs},
     distribute::Distribution,
     exchange,
     increments::{self, Increments},
@@ -82,8 +82,8 @@ pub(crate) fn tell_of_none(name: &str) {
     }
 }
 
-/// Whether all ranks run a loop on devices, by its number.
-static AGREED: Mutex<Option<HashMap<usize, bool>>> = Mutex::new(None);
+/// What runs a loop on this rank, as all have agreed, by its number.
+static AGREED: Mutex<Option<HashMap<usize, Runs>>> = Mutex::new(None);
 
 /// Elements that run together.
 struct Run {
@@ -132,13 +132,13 @@ impl Offload<'_> {
     /// # Safety
     /// The arguments are right for the loop over the set, which is that of the kernel.
     pub(crate) unsafe fn run(&self, distribution: Option<&Distribution>) -> Option<Way> {
-        if !self.runs(distribution) {
+        let Runs::Device { exchanges } = self.runs(distribution) else {
             return None;
-        }
+        };
         // SAFETY: the caller's promises.
         unsafe {
             match self.why_not() {
-                None => Some(self.launch_all(distribution)),
+                None => Some(self.launch_all(distribution, self.increments(exchanges))),
                 Some(why) if self.kernel.has_processor() => {
                     warn_once(&format!(
                         "op_par_loop {}: the processor runs it: {why}",
@@ -154,9 +154,12 @@ impl Offload<'_> {
         }
     }
 
-    /// Whether there is a device for it, on all ranks that share the mesh.
-    fn runs(&self, distribution: Option<&Distribution>) -> bool {
-        let mine = || backend::may_have_device() && self.kernel.runs();
+    /// What runs it: a device where all ranks have one that share the mesh.
+    fn runs(&self, distribution: Option<&Distribution>) -> Runs {
+        let mine = || match backend::may_have_device() {
+            true => self.kernel.runs(),
+            false => Runs::Processor,
+        };
         if distribution.is_none() || job::ranks() == 1 {
             return mine();
         }
@@ -164,8 +167,9 @@ impl Offload<'_> {
         let agreed = agreed.get_or_insert_default();
         *agreed.entry(self.kernel.number()).or_insert_with(|| {
             let mine = mine();
-            let all = job::all(mine);
-            if mine && !all {
+            let is_there = mine != Runs::Processor;
+            let all = job::all(is_there);
+            if is_there && !all {
                 let why = "another rank has no device";
                 match self.kernel.has_processor() {
                     true => warn_once(&format!(
@@ -178,7 +182,10 @@ impl Offload<'_> {
                     )),
                 }
             }
-            all
+            match all {
+                true => mine,
+                false => Runs::Processor,
+            }
         })
     }
 
@@ -246,14 +253,14 @@ impl Offload<'_> {
         None
     }
 
-    /// How what elements write through maps comes there.
-    fn increments(&self) -> Increments {
+    /// How what elements write through maps comes there, on a device that `exchanges`, or not.
+    fn increments(&self, exchanges: bool) -> Increments {
         let is_written = |one: &&Arg| one.is_indirect() && one.acc != access::READ;
         let mut written = self.arguments.iter().filter(is_written).peekable();
         if written.peek().is_none() {
             return Increments::Atomics;
         }
-        match increments::chosen() {
+        match increments::chosen(exchanges) {
             _ if written.any(|one| one.acc != access::INC) => Increments::Colours,
             // Of what is left out, too, its kernel is not only to add.
             _ if !self.kernel.adds_at_once() => Increments::Colours,
@@ -307,12 +314,12 @@ impl Offload<'_> {
 
     /// # Safety
     /// See [`Offload::run`]; nothing is in the way.
-    unsafe fn launch_all(&self, distribution: Option<&Distribution>) -> Way {
+    unsafe fn launch_all(&self, distribution: Option<&Distribution>, adds: Increments) -> Way {
         // SAFETY: the caller's promises.
         unsafe {
             let combines = distribution.is_some() && job::ranks() > 1 && settings::combines();
             let way = match combines {
-                false => self.launch_here(distribution, &mut []),
+                false => self.launch_here(distribution, adds, &mut []),
                 true => {
                     let copies = private::copies(self.arguments, job::ranks());
                     let mut winners = Winner::all(self.arguments);
@@ -324,7 +331,7 @@ impl Offload<'_> {
                         arguments: &mine,
                         ..*self
                     };
-                    let way = here.launch_here(distribution, &mut winners);
+                    let way = here.launch_here(distribution, adds, &mut winners);
                     ranks::combine(self.arguments, &copies, winners);
                     way
                 }
@@ -338,8 +345,12 @@ impl Offload<'_> {
     ///
     /// # Safety
     /// See [`Offload::run`].
-    unsafe fn runs_here(&self, distribution: Option<&Distribution>, waits: bool) -> [Vec<Run>; 2] {
-        let way = self.increments();
+    unsafe fn runs_here(
+        &self,
+        distribution: Option<&Distribution>,
+        way: Increments,
+        waits: bool,
+    ) -> [Vec<Run>; 2] {
         let run = |elements: Range<usize>, counts| {
             let plan = (way != Increments::Atomics).then(|| {
                 plan::find(plan::Key {
@@ -396,6 +407,7 @@ impl Offload<'_> {
     unsafe fn launch_here(
         &self,
         distribution: Option<&Distribution>,
+        adds: Increments,
         winners: &mut [Winner],
     ) -> Way {
         // SAFETY: the caller's promise.
@@ -407,7 +419,7 @@ impl Offload<'_> {
             let mut exchange = distribution
                 .filter(|_| !dats.is_empty())
                 .map(|one| (one, exchange::begin(one, dats, Some(self.kernel))));
-            let stages = self.runs_here(distribution, exchange.is_some());
+            let stages = self.runs_here(distribution, adds, exchange.is_some());
             let block = self.kernel.block();
             let blocks = |counts: bool| {
                 let all = stages.iter().flatten();

@@ -16,7 +16,7 @@ use crate::marks::LOWERED_KERNEL;
 const CODE: &str = ".okl.device.";
 
 /// What the host knows of a kernel.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Kernel {
     /// Its name in the code.
     pub entry: String,
@@ -28,6 +28,8 @@ pub struct Kernel {
     pub shared: u64,
     /// Whether it writes to the standard output.
     pub prints: bool,
+    /// The additions of [`does`].
+    pub adds: i64,
     /// Which bytes it accesses: see [`okl_abi::gpu::section`].
     pub sections: Vec<i64>,
 }
@@ -58,6 +60,7 @@ impl Kernel {
         }
         self.shared = self.shared.max(other.shared);
         self.prints |= other.prints;
+        self.adds |= other.adds;
         // What is accessed the code for each device may say otherwise.
         if self.sections != other.sections {
             self.sections.clear();
@@ -99,7 +102,7 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Launches<'m> {
         let name = "op_par_loop, halos";
         let kernel = halo::described();
         let list = list_of(&plan.halo);
-        *record(module, &kernel, &kernel.entry, name, place, list)
+        *record(module, &kernel, name, place, list)
     });
     for going in &plan.going {
         let name = user_name(going.function());
@@ -112,7 +115,13 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Launches<'m> {
         let place = Site::Instruction(going.site.instruction());
         let kernel = &going.kernel;
         let list = list_of(&going.images);
-        let record = record(module, kernel, &kernel.entry, name, place, list);
+        // What runs is told by these names.
+        let adding = |way: &str| format!("{name}, {way}");
+        let first = match &going.host {
+            Host::Sets(_, of_it) if of_it.adds_at_once() => adding("atomics"),
+            _ => name.to_string(),
+        };
+        let record = record(module, kernel, &first, place, list);
         let what = match &going.host {
             Host::Blocks(nest) if plan.on_ranks => {
                 let launch = blocks::launch_parts(module, nest, record, plan.has_cpu);
@@ -126,18 +135,15 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Launches<'m> {
                 "the blocks of this @outer loop run on a device, where there is one"
             }
             Host::Sets(_, of_it) => {
-                let others = of_it.others().map(|entry| {
+                let [apart, staged] = of_it.others().map(|(entry, way)| {
+                    let kernel = Kernel {
+                        entry: entry?.to_string(),
+                        adds: 0,
+                        ..kernel.clone()
+                    };
                     let list = list_of(&going.images);
-                    Some(*self::record(
-                        module,
-                        &going.kernel,
-                        entry?,
-                        name,
-                        place,
-                        list,
-                    ))
+                    Some(*self::record(module, &kernel, &adding(way), place, list))
                 });
-                let [apart, staged] = others;
                 let kernels = [Some(*record), apart, staged];
                 let record = sets::record(module, kernels, halo, of_it, plan.has_cpu);
                 told.sets.push((going.site, record));
@@ -196,6 +202,7 @@ fn images<'m>(module: &'m Module, images: &[Image]) -> Vec<Value<'m>> {
                 *code
             }
             "size" => module.const_i64(image.code.len() as i64),
+            "adds" => module.const_i64(image.target.atomics.adds),
             other => unreachable!("an image has no {other}"),
         });
         module.const_struct(&fields.collect::<Vec<_>>())
@@ -203,21 +210,21 @@ fn images<'m>(module: &'m Module, images: &[Image]) -> Vec<Value<'m>> {
     rows.collect()
 }
 
-/// Of a kernel, or of one like it whose name in the code is `entry`.
+/// Of a kernel.
 fn record<'m>(
     module: &'m Module,
     kernel: &Kernel,
-    entry: &str,
     name: &str,
     place: Site<'m>,
     (images, image_count): (Value<'m>, usize),
 ) -> Global<'m> {
     let Kernel {
-        entry: _,
+        entry,
         parameters,
         items,
         shared,
         prints,
+        adds,
         sections,
     } = kernel;
     let rows = parameters.iter().map(|one| {
@@ -241,7 +248,7 @@ fn record<'m>(
         "parameter_count" => module.const_i64(parameters.len() as i64),
         "most_items" => module.const_i64(items.map_or(0, |items| items.iter().product())),
         "shared" => module.const_i64(*shared as i64),
-        "does" => module.const_i64(if *prints { does::PRINTS } else { 0 }),
+        "does" => module.const_i64(adds | if *prints { does::PRINTS } else { 0 }),
         "sections" => numbers,
         "section_count" => module.const_i64(sections.len() as i64),
         "state" => module.const_i64(0),

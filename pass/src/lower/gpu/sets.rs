@@ -15,6 +15,7 @@ mod variables;
 
 use std::collections::HashMap;
 
+use okl_abi::gpu::does;
 use okl_abi::op2::{DeviceLoop, DeviceValue, device as what};
 
 use super::compile::entry_name;
@@ -68,9 +69,15 @@ pub struct Told {
 }
 
 impl Told {
-    /// The names of its other kernels.
-    pub fn others(&self) -> [Option<&str>; 2] {
-        [&self.apart, &self.staged].map(Option::as_deref)
+    /// The names of its other kernels, and of the ways in which what they add comes there.
+    pub fn others(&self) -> [(Option<&str>, &'static str); 2] {
+        let ways = [(&self.apart, "colours"), (&self.staged, "blocks")];
+        ways.map(|(name, way)| (name.as_deref(), way))
+    }
+
+    /// Whether the work items of its first kernel do so.
+    pub fn adds_at_once(&self) -> bool {
+        self.apart.is_some()
     }
 }
 
@@ -183,6 +190,22 @@ fn ways(parameters: &[Parameter<'_>], is_staged: bool) -> Vec<Adds> {
     }
 }
 
+/// What its elements add to others that also others add to, as the host is told.
+fn additions(parameters: &[Parameter<'_>]) -> i64 {
+    let sums = parameters
+        .iter()
+        .filter(|one| one.is_sum() && !one.is_whole());
+    let each = sums.map(|one| {
+        let scalar = one.element().scalar;
+        match (scalar.form, scalar.bytes) {
+            (Form::Floating, 4) => does::ADDS_F32,
+            (Form::Floating, 8) => does::ADDS_F64,
+            _ => 0,
+        }
+    });
+    each.fold(0, |all, one| all | one)
+}
+
 /// Makes the kernels of a loop in a copy of its module. The host knows of the first one; the others are like it.
 pub fn outline(
     device: &Module,
@@ -277,6 +300,10 @@ pub fn outline(
             entry,
             parameters: signature.given.clone(),
             items: Some([BLOCK, 1, 1]),
+            adds: match adds {
+                Adds::AtOnce => additions(&parameters),
+                Adds::Apart | Adds::Staged => 0,
+            },
             ..Kernel::default()
         });
     }
@@ -316,8 +343,8 @@ pub fn record<'m>(
         "kernel" => kernel.unwrap_or(none),
         "apart" => apart.unwrap_or(none),
         "staged" => staged.unwrap_or(none),
-        "launch" => *declare(module, &f::okl_gpu_launch_v4),
-        "runs" => *declare(module, &f::okl_gpu_runs_v3),
+        "launch" => *declare(module, &f::okl_gpu_launch_v5),
+        "runs" => *declare(module, &f::okl_gpu_runs_v4),
         "values" => *values,
         "value_count" => module.const_i64(rows.len() as i64),
         "block" => module.const_i64(BLOCK),

@@ -12,6 +12,7 @@
 //! asks nothing that is another in a region of one thread.
 
 mod found;
+mod turns;
 
 use std::collections::HashSet;
 
@@ -32,6 +33,7 @@ use crate::llvm::{
 use crate::lower::runtime_call::{declare, declare_openmp};
 use crate::recognise;
 use found::{NOT_THE_SAME, Piece, Same, end_of, find};
+use turns::told_outside;
 
 /// Why regions are none of these, by the names of their bodies.
 pub type Whys = Vec<(String, Why)>;
@@ -171,9 +173,17 @@ fn cut(module: &Module, body: &str, on_ranks: bool) -> Result<Vec<String>, Why> 
         .filter_map(|one| one.as_call())
         .filter(|one| shares(*one))
         .collect();
+    let told = told_outside(module, region.body);
+    let same = Same::of(team, told.is_some());
     let mut names = Vec::new();
     for site in &sites {
-        names.push(cut_out(module, region, team, *site)?);
+        names.push(cut_out(module, region, team, *site, &same)?);
+    }
+    if told.is_some() {
+        return why(
+            told,
+            "outside of critical sections a thread may find what was left in them",
+        );
     }
     if names.is_empty() {
         return why(None, "its threads share no loop");
@@ -331,6 +341,7 @@ fn cut_out<'m>(
     region: &Region<'m>,
     team: Function<'m>,
     site: Call<'m>,
+    same: &Same,
 ) -> Result<String, Why> {
     let end = end_of(site)?;
     let (piece, used) = find(module, site, end)?;
@@ -367,7 +378,6 @@ fn cut_out<'m>(
     let mut own = Vec::new();
     let mut used: Vec<_> = used.into_iter().collect();
     used.sort_by_key(|one| position(&one.variable));
-    let same = Same::of(team);
     if let Some(value) = found.iter().find(|value| !same.has(**value)) {
         return why(value.as_instruction(), NOT_THE_SAME);
     }
@@ -617,7 +627,7 @@ pub fn finish<'m>(module: &'m Module, kernels: &[(String, Global<'m>)], has_cpu:
                 Some((_, record)) => {
                     let builder = Builder::before(module, at);
                     let may = module.const_i32(i32::from(has_cpu));
-                    let asks = declare(module, &okl_abi::gpu::f::okl_gpu_runs_v3);
+                    let asks = declare(module, &okl_abi::gpu::f::okl_gpu_runs_v4);
                     builder.call(asks, &[**record, may])
                 }
                 None => module.const_i32(0),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use okl_abi::gpu::form;
+use okl_abi::gpu::{does, form};
 
 use super::print;
 use crate::llvm::Processor;
@@ -144,8 +144,10 @@ pub struct Atomics {
     pub notes: &'static [&'static str],
     /// Bytes of what is accessed, at least.
     pub least: u64,
-    /// Whether there are instructions for floating-point numbers; else there is compare-and-exchange.
+    /// Whether LLVM has code for updates of floating-point numbers; else they become loops that compare and exchange here.
     pub has_floating: bool,
+    /// The additions of [`does`] for which there are instructions: of others LLVM makes such loops.
+    pub adds: i64,
 }
 
 /// Devices of NVIDIA's, from Volta on.
@@ -195,6 +197,7 @@ pub static CUDA: GpuTarget = GpuTarget {
         notes: &[],
         least: 1,
         has_floating: true,
+        adds: does::ADDITIONS,
     },
     integers: &[],
     has_overflow: true,
@@ -214,25 +217,25 @@ pub static CUDA: GpuTarget = GpuTarget {
 
 /// Devices of AMD's: those of `hip` are the first ones, which are Instinct MI200, MI300, and Radeon RX 7900.
 pub static HIP: [GpuTarget; 13] = [
-    amd("gfx90a"),
-    amd("gfx942"),
-    amd("gfx1100"),
-    amd("gfx900"),
-    amd("gfx906"),
-    amd("gfx908"),
-    amd("gfx950"),
-    amd("gfx1010"),
-    amd("gfx1030"),
-    amd("gfx1101"),
-    amd("gfx1102"),
-    amd("gfx1200"),
-    amd("gfx1201"),
+    amd("gfx90a", does::ADDS_F64),
+    amd("gfx942", does::ADDITIONS),
+    amd("gfx1100", does::ADDS_F32),
+    amd("gfx900", 0),
+    amd("gfx906", 0),
+    amd("gfx908", 0),
+    amd("gfx950", does::ADDITIONS),
+    amd("gfx1010", 0),
+    amd("gfx1030", 0),
+    amd("gfx1101", does::ADDS_F32),
+    amd("gfx1102", does::ADDS_F32),
+    amd("gfx1200", does::ADDS_F32),
+    amd("gfx1201", does::ADDS_F32),
 ];
 
 /// How many of [`HIP`] are meant where the user does not say which.
 pub const HIP_USUAL: usize = 3;
 
-const fn amd(processor: &'static str) -> GpuTarget {
+const fn amd(processor: &'static str, adds: i64) -> GpuTarget {
     GpuTarget {
         name: "hip",
         words: "a HIP device",
@@ -279,6 +282,7 @@ const fn amd(processor: &'static str) -> GpuTarget {
             notes: &["amdgpu.no.fine.grained.memory", "amdgpu.no.remote.memory"],
             least: 1,
             has_floating: true,
+            adds,
         },
         integers: &[],
         has_overflow: true,
@@ -343,6 +347,7 @@ pub static SPIRV: GpuTarget = GpuTarget {
         notes: &[],
         least: 4,
         has_floating: false,
+        adds: 0,
     },
     integers: &[1, 8, 16, 32, 64],
     // Of SPIR-V; but not all that read it know the instructions.

@@ -3,6 +3,7 @@
 use super::fake::{device, driver, fake, kernel};
 use super::*;
 use crate::device::Device;
+use crate::program::{State, exchanges};
 use crate::table::Functions;
 
 /// What a launch of a kernel ends in that has nothing wrong with it.
@@ -187,4 +188,24 @@ fn drivers_without_devices() {
     let problem = driver().count().unwrap_err();
     assert_eq!(problem.text, "cuInit: NO_DEVICE");
     let _ = device;
+}
+
+#[test]
+fn what_a_device_has_no_instructions_for_it_exchanges() {
+    let of = |does, adds| {
+        let mut kernel = with_twice();
+        kernel.does = does;
+        kernel.images = vec![Image {
+            adds,
+            ..image(c"sm_70", PTX)
+        }]
+        .leak();
+        exchanges(&State::Device(Box::new(offload(arena()))), &kernel)
+    };
+    assert!(!of(does::PRINTS, 0));
+    assert!(!of(does::ADDS_F32, does::ADDITIONS));
+    assert!(!of(does::ADDS_F64, does::ADDS_F64));
+    assert!(of(does::ADDS_F64, does::ADDS_F32));
+    assert!(of(does::ADDITIONS, does::ADDS_F64));
+    assert!(!exchanges(&State::Processor, &with_twice()));
 }

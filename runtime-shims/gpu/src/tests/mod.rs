@@ -10,7 +10,7 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::AtomicI64;
 
-use okl_abi::gpu::{DeviceParameter, Image, form};
+use okl_abi::gpu::{DeviceParameter, Image, does, form};
 
 use crate::arena::Arena;
 use crate::described::Described;
@@ -32,6 +32,7 @@ fn image(processor: &'static std::ffi::CStr, code: &'static std::ffi::CStr) -> I
         processor: processor.as_ptr().cast_mut().cast(),
         code: code.as_ptr().cast_mut().cast(),
         size: code.count_bytes() as i64,
+        adds: does::ADDITIONS,
     }
 }
 

@@ -405,9 +405,10 @@ fn command_of(build: &Path, way: &Way) -> Command {
 /// Ways of running the build for a device.
 fn ways_on_a_device(random: &mut Random) -> Vec<Way> {
     let emulated = || Way::default().with("OKL_BACKEND", "cuda-emulated");
-    let increments = |random: &mut Random, way: Way| match random.between(0, 3) {
+    let increments = |random: &mut Random, way: Way| match random.between(0, 4) {
         0 => way.with("OKL_REPRODUCIBLE", 1),
         1 => way.with("OKL_INCREMENTS", "colours"),
+        2 => way.with("OKL_INCREMENTS", "atomics"),
         _ => way.with("OKL_INCREMENTS", "blocks"),
     };
     let mut other = increments(random, emulated());
