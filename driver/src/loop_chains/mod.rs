@@ -28,6 +28,7 @@ pub(crate) use search::{bytes_of, chains, reads_typed};
 
 use crate::okl::tokens::Tokens;
 use crate::okl::{Diagnostic, without_definitions};
+use crate::tune::told::Tuned;
 
 /// What a text is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,18 +68,19 @@ impl Facts {
 }
 
 /// A preprocessed text with the definitions that pragmas need, in which calls of markers take the place of pragmas; or all
-/// that is wrong with these. `name` is the name of its file where no line marker says otherwise. `read` reads the user's
-/// files, and `expand` is the preprocessor.
+/// that is wrong with these. `name` is the name of its file where no line marker says otherwise. `tuned` has schedules for
+/// chains; `read` reads the user's files, and `expand` is the preprocessor.
 pub(crate) fn marked(
     text: &str,
     name: &str,
     facts: Facts,
+    tuned: Option<&Tuned>,
     read: impl Fn(&str) -> Option<String>,
     expand: impl Fn(&str) -> Result<String, String>,
 ) -> Result<Result<String, Vec<Diagnostic>>, String> {
     let tokens = Tokens::of(text, name);
     let found = pragmas::find(&tokens, &read, &expand)?;
-    let marked = rewrite::run(&tokens, &found, facts);
+    let marked = rewrite::run(&tokens, &found, facts, tuned)?;
     // Other definitions were for these pragmas alone.
     Ok(marked.map(|text| unsuspicious(&without_definitions(&text))))
 }
