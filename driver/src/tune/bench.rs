@@ -219,6 +219,18 @@ impl<'a> Bench<'a> {
         Ok(all)
     }
 
+    /// What the file has had for the chains.
+    pub(crate) fn earlier(&self) -> Vec<Option<String>> {
+        let of_chain = |chain: &Seen| {
+            let mut all = self.others.entries.iter();
+            let found = all.find(|one| {
+                one.place.file == chain.place.file && one.place.text == chain.place.text
+            });
+            found.map(|one| one.schedule.clone())
+        };
+        self.chains.iter().map(of_chain).collect()
+    }
+
     /// Entries for schedules.
     pub(crate) fn entries(&self, schedules: &[String], gains: &[f64]) -> Vec<Entry> {
         let all = self.chains.iter().zip(schedules).zip(gains);

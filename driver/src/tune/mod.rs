@@ -21,7 +21,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use signal_hook::low_level;
@@ -138,26 +139,44 @@ pub(crate) fn run(
         }
     };
     let name = told::file(&arguments.wishes).unwrap_or_else(|| FILE.into());
-    let before = fs::read(&name).ok();
+    let signal = front_step::noted_signals()?;
+    match search(asked, build, output, &name, &signal) {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(Stop::Failed(why)) => Err(why),
+        Err(Stop::Limit) => Err("the time is over before anything was measured".to_string()),
+        Err(Stop::Interrupted) => {
+            if let Ok(signal) = i32::try_from(signal.load(Ordering::SeqCst)) {
+                let _ = low_level::emulate_default_handler(signal);
+            }
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+/// Searches, writes the file of that name, and builds the program.
+fn search(
+    asked: &Asked,
+    build: Build,
+    output: Option<PathBuf>,
+    name: &Path,
+    signal: &Arc<AtomicUsize>,
+) -> Result<(), Stop> {
+    let before = fs::read(name).ok();
     let others = match &before {
-        Some(_) => Schedules::read(&name)?,
+        Some(_) => Schedules::read(name)?,
         None => Schedules::default(),
     };
-    let signal = front_step::noted_signals()?;
-    let mut bench = Bench::new(asked, build, absolute(&name), others, signal.clone())?;
-    let begun = bench.begin(output);
-    let of = match begun {
-        Ok(of) => of,
-        Err(stop) => {
-            let _ = match &before {
-                Some(text) => schedules::replace(&name, text),
-                None => fs::remove_file(&name).map_err(|error| error.to_string()),
-            };
-            return ended(stop, &signal);
-        }
+    let mut bench = Bench::new(asked, build, absolute(name), others, Arc::clone(signal))?;
+    let restore = || {
+        // What cannot be restored has no schedules, or those of the loops as they are written.
+        let _ = match &before {
+            Some(text) => schedules::replace(name, text),
+            None => fs::remove_file(name).map_err(|error| error.to_string()),
+        };
     };
+    let of = bench.begin(output).inspect_err(|_| restore())?;
     let chains = bench.chains.clone();
-    let mut beside = absolute(&name).into_os_string();
+    let mut beside = absolute(name).into_os_string();
     beside.push(".tuning");
     let state = State::read(Path::new(&beside), of);
     if state.resumed > 0 {
@@ -167,10 +186,14 @@ pub(crate) fn run(
             Path::new(&beside).display()
         ));
     }
-    let mut search = Search::new(&chains, bench, state);
+    let earlier = bench.earlier();
+    let mut search = Search::new(&chains, earlier, bench, state);
     let found = search.run().and_then(|()| confirm(&mut search));
-    search.subject.write(&search.best, &search.gains)?;
-    match found {
+    match &found {
+        Err(Stop::Interrupted | Stop::Failed(_)) if search.ratio <= 1.0 => restore(),
+        _ => search.subject.write(&search.best, &search.gains)?,
+    }
+    match &found {
         Ok(()) => {}
         // What is best is built all the same.
         Err(Stop::Limit) => {
@@ -179,18 +202,17 @@ pub(crate) fn run(
         }
         Err(stop) => {
             search.subject.place_best();
-            if stop == Stop::Interrupted {
+            if *stop == Stop::Interrupted {
                 say(&format!(
-                    "interrupted; {} has the best schedules so far, and the same command goes on from here",
+                    "interrupted; the best so far is {:.2} x as fast as written, in {}; the same command goes on from here",
+                    search.ratio,
                     name.display()
                 ));
             }
-            return ended(stop, &signal);
+            return found;
         }
     }
-    if let Err(stop) = search.subject.build_last() {
-        return ended(stop, &signal);
-    }
+    search.subject.build_last()?;
     if found.is_ok() {
         search.state.remove();
     }
@@ -202,7 +224,7 @@ pub(crate) fn run(
         search.ratio,
         name = name.display()
     ));
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Measures the best once more, as the luckiest of many is not the best; what is not faster then stays as it is written.
@@ -228,20 +250,6 @@ fn confirm(search: &mut Search<Bench>) -> Result<(), Stop> {
         }
     }
     Ok(())
-}
-
-/// Ends as a search has.
-fn ended(stop: Stop, signal: &std::sync::atomic::AtomicUsize) -> Result<ExitCode, String> {
-    match stop {
-        Stop::Failed(why) => Err(why),
-        Stop::Limit => Err("the time is over before anything was measured".to_string()),
-        Stop::Interrupted => {
-            if let Ok(signal) = i32::try_from(signal.load(Ordering::SeqCst)) {
-                let _ = low_level::emulate_default_handler(signal);
-            }
-            Ok(ExitCode::FAILURE)
-        }
-    }
 }
 
 /// Tells the user.

@@ -357,15 +357,15 @@ mod tests {
             ),
             (
                 format!("a.c:1 {number} 1 schedule(fuse(), fast)"),
-                "2:42 'fast' cannot stand here",
+                "2:43 'fast' cannot stand here",
             ),
             (
                 format!("a.c:1 {number} 1 schedule(tile((n), serial, serial))"),
-                "2:40 'n' is no number",
+                "2:41 'n' is no number",
             ),
             (
                 format!("a.c:1 {number} 1 schedule(auto) local(b)"),
-                "2:37 unknown clause",
+                "2:35 there is more than a schedule",
             ),
             (
                 format!("a.c:1 {number} 1 schedule(auto)\na.c:1 {number} 1 schedule()"),

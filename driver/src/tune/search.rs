@@ -1,6 +1,6 @@
 //! The search: one chain after the other, while the others run as fast as is known.
 //!
-//! Of a chain all schedules without tiles are tried, then each kind of tiles, whose sizes are doubled and halved while that
+//! What is known from an earlier search comes first. Of a chain all schedules without tiles are tried, then each kind of tiles, whose sizes are doubled and halved while that
 //! helps; at last the sizes of the best tiles in each dimension. Where there are several chains the best three of each are
 //! tried again when the others have found theirs. Which schedules are tried depends on nothing but what was measured.
 
@@ -50,6 +50,8 @@ pub(crate) struct Search<'a, S: Subject> {
     pub(crate) chains: &'a [Seen],
     pub(crate) subject: S,
     pub(crate) state: State,
+    /// What was the best of each in an earlier search.
+    earlier: Vec<Option<String>>,
     /// The best schedules, and how many times as fast the program is as it is written.
     pub(crate) best: Vec<String>,
     pub(crate) ratio: f64,
@@ -62,11 +64,17 @@ pub(crate) struct Search<'a, S: Subject> {
 }
 
 impl<'a, S: Subject> Search<'a, S> {
-    pub(crate) fn new(chains: &'a [Seen], subject: S, state: State) -> Self {
+    pub(crate) fn new(
+        chains: &'a [Seen],
+        earlier: Vec<Option<String>>,
+        subject: S,
+        state: State,
+    ) -> Self {
         Search {
             chains,
             subject,
             state,
+            earlier,
             best: vec![AS_WRITTEN.to_string(); chains.len()],
             ratio: 1.0,
             gains: vec![1.0; chains.len()],
@@ -78,6 +86,14 @@ impl<'a, S: Subject> Search<'a, S> {
 
     /// Searches. Where it ends before its end, what it has found so far counts.
     pub(crate) fn run(&mut self) -> Result<(), Stop> {
+        for (chain, schedule) in self.earlier.clone().into_iter().enumerate() {
+            if let Some(schedule) = schedule {
+                let before = self.ratio;
+                let measured = self.measure(chain, &schedule);
+                self.gains[chain] *= self.ratio / before;
+                measured?;
+            }
+        }
         for chain in 0..self.chains.len() {
             let before = self.ratio;
             let found = self.one_chain(chain);

@@ -91,7 +91,23 @@ fn search<'a>(chains: &'a [Seen], file: &Path, ends_behind: usize) -> Search<'a,
         told: Vec::new(),
         ends_behind,
     };
-    Search::new(chains, subject, State::read(file, 7))
+    Search::new(
+        chains,
+        vec![None; chains.len()],
+        subject,
+        State::read(file, 7),
+    )
+}
+
+#[test]
+fn what_was_the_best_earlier_comes_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let chains = [chain(3), chain(9)];
+    let mut search = search(&chains, &folder.path().join("state"), 1);
+    search.earlier[1] = Some("fuse((0,0),(1,0))".to_string());
+    assert_eq!(search.run(), Err(Stop::Interrupted));
+    assert_eq!(search.best, [AS_WRITTEN, "fuse((0,0),(1,0))"]);
+    assert_eq!((search.ratio, &search.gains[..]), (2.0, &[1.0, 2.0][..]));
 }
 
 #[test]
