@@ -1,8 +1,8 @@
 //! `--okl-tune`: which schedules are the fastest for the loop chains of a program that leave theirs to okl, `schedule(auto)`.
 //!
 //! The program is built again and again, each time with other schedules in the file of schedules, which the compiler reads
-//! ([`told`]), and run by turns with the program as it is written ([`bench`]). What was measured is kept in a file beside it
-//! ([`state`]), so that the same command goes on after an interruption. However it ends, the file of schedules has the best
+//! (`told`), and run by turns with the program as it is written (`bench`). What was measured is kept in a file beside it
+//! (`state`), so that the same command goes on after an interruption. However it ends, the file of schedules has the best
 //! that is known by then; where nothing is, it is what it was.
 
 mod bench;

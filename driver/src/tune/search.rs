@@ -51,7 +51,7 @@ pub(crate) struct Search<'a, S: Subject> {
     pub(crate) subject: S,
     pub(crate) state: State,
     /// What was the best of each in an earlier search.
-    earlier: Vec<Option<String>>,
+    pub(crate) earlier: Vec<Option<String>>,
     /// The best schedules, and how many times as fast the program is as it is written.
     pub(crate) best: Vec<String>,
     pub(crate) ratio: f64,
