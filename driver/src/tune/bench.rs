@@ -27,8 +27,8 @@ const PATIENCE: u32 = 5;
 /// Nor does a build go on for ever.
 const BUILD_PATIENCE: u32 = 10;
 const BUILD_AT_LEAST: Duration = Duration::from_secs(120);
-/// What is slower than the best by that is not run more often: after one run, and after more.
-const SURELY_SLOWER: [f64; 2] = [0.8, 0.95];
+/// What is slower than the best by that is not run more often: after one run, after two, and after more.
+const SURELY_SLOWER: [f64; 3] = [0.5, 0.75, 0.95];
 /// Shorter runs say little.
 const SHORT: f64 = 0.05;
 /// What the pass says of chains that it leaves alone.
@@ -145,6 +145,7 @@ impl<'a> Bench<'a> {
         }
         self.programs = self.find_programs(output)?;
         let number = self.keep(Copy::Written)?;
+        self.known.insert(number, Outcome::Ratio(1.0));
         let first = self.run(None)?;
         if let Some(why) = self.wrong(&first) {
             let errors = String::from_utf8_lossy(&first.errors).into_owned();
@@ -451,7 +452,7 @@ impl<'a> Bench<'a> {
             }
             ratios.push(costs[1] / costs[0]);
             ratios.sort_by(f64::total_cmp);
-            if median(&ratios) < to_beat * SURELY_SLOWER[turn.min(1)] {
+            if median(&ratios) < to_beat * SURELY_SLOWER[turn.min(2)] {
                 break;
             }
         }

@@ -179,6 +179,12 @@ fn search(
     let mut beside = absolute(name).into_os_string();
     beside.push(".tuning");
     let state = State::read(Path::new(&beside), of);
+    if state.is_of_another {
+        say(&format!(
+            "{} is of another program, or another command: what it has does not count",
+            Path::new(&beside).display()
+        ));
+    }
     if state.resumed > 0 {
         say(&format!(
             "goes on: {} results are known from {}",

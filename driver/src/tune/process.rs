@@ -11,7 +11,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
 use super::search::Stop;
 
@@ -98,8 +98,11 @@ pub(crate) fn run(mut command: Command, limits: &Limits) -> Result<Ended, Stop> 
             asked.get_or_insert(now);
         }
     };
-    if let (Some(group), true) = (group, stop.is_some()) {
-        // What it has started may have stayed.
+    if let (Some(group), Some(asked)) = (group, asked) {
+        // What it has started ends after it, and may have something to put in order.
+        while test_kill_process_group(group).is_ok() && asked.elapsed() < LAST {
+            thread::sleep(LOOKS);
+        }
         let _ = kill_process_group(group, Signal::KILL);
     }
     let is_late = match stop {
@@ -140,6 +143,26 @@ impl Ended {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A command of the shell's ends at once, and what it runs puts things in order.
+    #[test]
+    fn what_is_ended_may_put_things_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("done");
+        let signal = AtomicUsize::new(0);
+        let limits = Limits {
+            signal: &signal,
+            end: None,
+            longest: Some(Duration::from_millis(300)),
+        };
+        let inner = format!(
+            "trap 'sleep 0.3; echo >{}; exit' TERM; sleep 60 & wait",
+            file.display()
+        );
+        let text = format!("sh -c \"{inner}\" & sleep 60");
+        assert!(run(shell(&text.into()), &limits).unwrap().is_late);
+        assert!(file.exists());
+    }
 
     #[test]
     fn what_takes_too_long_ends_with_all_that_it_has_started() {

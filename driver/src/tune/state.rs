@@ -30,17 +30,22 @@ pub(crate) struct State {
     results: HashMap<Vec<String>, Outcome>,
     /// How many results there were when it was read.
     pub(crate) resumed: usize,
+    /// Whether there was a file that says nothing of this program.
+    pub(crate) is_of_another: bool,
 }
 
 impl State {
     /// What is known of a program, which `of` is the number of; nothing, where what the file has is of another one.
     pub(crate) fn read(file: &Path, of: u64) -> State {
         let text = fs::read_to_string(file).unwrap_or_default();
-        let results = parse(&text, of).unwrap_or_default();
+        let results = parse(&text, of);
+        let is_of_another = results.is_none() && !text.is_empty();
+        let results = results.unwrap_or_default();
         State {
             file: file.to_owned(),
             of,
             resumed: results.len(),
+            is_of_another,
             results,
         }
     }

@@ -150,13 +150,14 @@ impl Seen {
         })
     }
 
-    /// What commands have told, each chain once.
+    /// What commands have told: each chain once, which headers have for several files.
     pub(crate) fn all(text: &str) -> Option<Vec<Seen>> {
         let mut all: Vec<Seen> = Vec::new();
         for line in text.lines() {
             let one = Self::from_json(&serde_json::from_str(line).ok()?)?;
-            if !all.contains(&one) {
-                all.push(one);
+            match all.iter_mut().find(|known| known.place == one.place) {
+                Some(known) => known.has_openmp |= one.has_openmp,
+                None => all.push(one),
             }
         }
         all.sort_by(|one, other| one.place.cmp(&other.place));
@@ -213,8 +214,13 @@ mod tests {
             place: place("a.c", 2, "other"),
             ..seen.clone()
         };
-        let text = [&seen, &other, &seen].map(|one| format!("{}\n", one.to_json()));
-        assert_eq!(Seen::all(&text.concat()), Some(vec![other, seen]));
+        let with_openmp = Seen {
+            has_openmp: true,
+            ..seen.clone()
+        };
+        let all = [&seen, &other, &with_openmp, &seen];
+        let text = all.map(|one| format!("{}\n", one.to_json()));
+        assert_eq!(Seen::all(&text.concat()), Some(vec![other, with_openmp]));
         assert_eq!(Seen::all("{}"), None);
     }
 }
