@@ -106,14 +106,14 @@ const SILENT: [&str; 14] = [
 
 /// A text for which the compiler does not give these.
 fn unsuspicious(text: &str) -> String {
-    // The first line names the file to the compiler.
+    // The first line names the file to the compiler, where there is nothing else in it.
     let Some((first, rest)) = text.split_once('\n') else {
         return text.to_string();
     };
     if !first.starts_with("# ") {
         return text.to_string();
     }
-    let mut out = format!("{first} 3\n");
+    let mut out = format!("{first}\n{first} 3\n");
     for one in SILENT {
         out += &format!("#pragma clang diagnostic ignored \"-W{one}\"\n");
     }
