@@ -65,6 +65,10 @@ pub fn run(language: &'static Language, words: Vec<OsString>) -> Result<ExitCode
     let text = typed.as_ref().map(|(text, _)| text.as_slice());
     let chains = loop_chains::chains(&arguments, language, text)?;
     let typed = typed.map(|(_, file)| file);
+    if !language.headers {
+        let warnings = loop_chains::fortran::warnings(&arguments);
+        warnings.iter().for_each(|warning| eprintln!("{warning}"));
+    }
     let mut tuned = None;
     if !chains.is_empty() {
         tuned = Tuned::of(&arguments.wishes)?;

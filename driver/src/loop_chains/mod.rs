@@ -19,6 +19,7 @@
 //! All tokens of the user's stay at their lines and columns. What is put in is text of a system header to the compiler, so
 //! that it does not warn of it.
 
+pub(crate) mod fortran;
 mod openmp;
 mod pragmas;
 mod rewrite;
