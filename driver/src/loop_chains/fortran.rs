@@ -18,7 +18,7 @@ pub(crate) fn warnings(arguments: &Arguments) -> Vec<String> {
         return Vec::new();
     }
     let sources = arguments.sources.iter().map(|(name, _)| name);
-    sources.filter_map(|name| warning(name)).collect()
+    sources.filter_map(warning).collect()
 }
 
 fn warning(name: &OsString) -> Option<String> {
@@ -48,10 +48,7 @@ fn column(line: &[u8]) -> Option<usize> {
         let goes_on = rest.get(length).is_some_and(u8::is_ascii_alphanumeric);
         is_one && !goes_on && (blanks == 0 || one.starts_with('!'))
     };
-    SENTINELS
-        .iter()
-        .any(|one| begins(&one))
-        .then_some(blanks + 1)
+    SENTINELS.iter().any(begins).then_some(blanks + 1)
 }
 
 #[cfg(test)]
