@@ -113,7 +113,7 @@ impl<'a> Bench<'a> {
     pub(crate) fn begin(&mut self, output: Option<PathBuf>) -> Result<u64, Stop> {
         // Whatever it has for these chains.
         Schedules::default().write(&self.file)?;
-        let built = self.build(None)?;
+        let built = self.build(false)?;
         if let Some(failure) = built.failure() {
             let text = [built.output, built.errors].concat();
             let text = String::from_utf8_lossy(&text).into_owned();
@@ -273,8 +273,8 @@ impl<'a> Bench<'a> {
         Ok(all)
     }
 
-    /// Builds the program, and has it told which chains there are.
-    fn build(&self, last: Option<()>) -> Result<Ended, Stop> {
+    /// Builds the program; unless that is the last time, what compiles it tells which chains there are.
+    fn build(&self, is_last: bool) -> Result<Ended, Stop> {
         let _ = fs::remove_file(self.told_file());
         let mut command = match &self.build {
             Build::Itself(name, words) => {
@@ -287,7 +287,7 @@ impl<'a> Bench<'a> {
             Build::Shell(text) => shell(text),
         };
         command.env(told::FILE, &self.file);
-        if last.is_none() {
+        if !is_last {
             command.env(told::TOLD, self.told_file());
             // So that programs that do the same are the same.
             if env::var_os("SOURCE_DATE_EPOCH").is_none() {
@@ -303,7 +303,7 @@ impl<'a> Bench<'a> {
 
     /// Builds the program for the user.
     pub(crate) fn build_last(&mut self) -> Result<(), Stop> {
-        let built = self.build(Some(()))?;
+        let built = self.build(true)?;
         let text = [&built.output[..], &built.errors].concat();
         eprint!("{}", String::from_utf8_lossy(&text));
         match built.failure() {
@@ -463,7 +463,7 @@ impl<'a> Bench<'a> {
     pub(crate) fn confirm(&mut self, schedules: &[String], gains: &[f64]) -> Result<Outcome, Stop> {
         self.write(schedules, gains)?;
         if !self.copy(Copy::Best, 0).exists() {
-            let built = self.build(None)?;
+            let built = self.build(false)?;
             if let Some(failure) = built.failure() {
                 return Ok(Outcome::Refused(failure));
             }
@@ -478,7 +478,7 @@ impl<'a> Bench<'a> {
 impl Subject for Bench<'_> {
     fn measure(&mut self, schedules: &[String], to_beat: f64) -> Result<Outcome, Stop> {
         self.write(schedules, &vec![1.0; schedules.len()])?;
-        let built = self.build(None)?;
+        let built = self.build(false)?;
         let bytes = [&built.output[..], &built.errors].concat();
         let text = String::from_utf8_lossy(&bytes);
         if let Some(failure) = built.failure() {
