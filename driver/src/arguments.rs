@@ -6,8 +6,10 @@ use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use crate::tune;
+
 /// The options of the drivers, and what each is for.
-pub const OPTIONS: [(&str, &str); 8] = [
+pub const OPTIONS: [(&str, &str); 16] = [
     (
         "--okl-target=mpi|cpu|[mpi+]cuda|[mpi+]hip|[mpi+]spirv[,cpu]",
         "where parallel regions and kernels go",
@@ -20,6 +22,35 @@ pub const OPTIONS: [(&str, &str); 8] = [
     (
         "--okl-explain[=FILE]",
         "tells what costs time, and what to change; with what a run cost, as OKL_STATS=FILE.json wrote it",
+    ),
+    (
+        "--okl-schedules=FILE",
+        "loop chains with schedule(auto) run as the file says",
+    ),
+    (
+        "--okl-tune=COMMAND",
+        "finds the fastest schedules of the loop chains of the program that the command runs",
+    ),
+    (
+        "--okl-tune-build=COMMAND",
+        "what builds the program, in place of this command",
+    ),
+    (
+        "--okl-tune-program=FILE",
+        "what that makes, where the command that runs it does not name it",
+    ),
+    (
+        "--okl-tune-measure=TEXT",
+        "the number that the program prints behind the text is to be small, in place of its time",
+    ),
+    ("--okl-tune-runs=N", "how often each program runs"),
+    (
+        "--okl-tune-limit=SECONDS",
+        "ends the search then, with the best so far",
+    ),
+    (
+        "--okl-tune-ignore-output",
+        "the program may print something else each time",
     ),
     ("--okl-show", "prints the command in place of running it"),
     (
@@ -49,6 +80,10 @@ pub struct Wishes {
     pub explain: bool,
     /// With what a run of the program told.
     pub measured: Option<PathBuf>,
+    /// The file of schedules, if the command says it.
+    pub schedules: Option<PathBuf>,
+    /// How schedules are to be found.
+    pub tune: tune::Asked,
     /// The command is printed.
     pub show: bool,
     /// An OKL file is printed as C++.
@@ -333,6 +368,8 @@ impl Wishes {
                 self.explain = true;
                 self.measured = Some(file.into());
             }
+            Some(("schedules", file)) if !file.is_empty() => self.schedules = Some(file.into()),
+            _ if wish.starts_with("tune") && self.tune.read(wish) => {}
             None if wish == "show" => self.show = true,
             None if wish == "normalize" => self.normalize = true,
             None if wish == "occa" => self.occa = true,
@@ -484,7 +521,8 @@ mod tests {
         assert_eq!(
             error("--okl-fast"),
             "unknown option '--okl-fast'; there are: --okl-target=mpi|cpu|[mpi+]cuda|[mpi+]hip|[mpi+]spirv[,cpu], --okl-strict, \
-             --okl-libdevice=FILE|FOLDER|none, --okl-explain[=FILE], --okl-show, --okl-normalize, --okl-occa, --okl-version"
+             --okl-libdevice=FILE|FOLDER|none, --okl-explain[=FILE], --okl-schedules=FILE, --okl-tune=COMMAND, --okl-tune-build=COMMAND, --okl-tune-program=FILE, \
+             --okl-tune-measure=TEXT, --okl-tune-runs=N, --okl-tune-limit=SECONDS, --okl-tune-ignore-output, --okl-show, --okl-normalize, --okl-occa, --okl-version"
         );
         assert_eq!(
             error("--okl-target=gpu"),

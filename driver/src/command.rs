@@ -14,24 +14,28 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 
-use crate::arguments::{self, Arguments, Stage};
+use crate::arguments::{self, Arguments, Stage, Wishes};
 use crate::front_step::{self, Failure, FrontStep};
 use crate::installation::{self, Installation};
 use crate::language::Language;
 use crate::loop_chains::{self, Dialect};
 use crate::measured::Measured;
 use crate::occa_devices::{self, Layout, Writes};
-use crate::okl_inputs::{self, Steps};
+use crate::okl_inputs::{self, Kind, Source, Steps};
 use crate::quote::command_line;
-use crate::{explain, okl};
+use crate::tune::told::Tuned;
+use crate::{explain, okl, tune};
 
 /// Does what a driver is asked for. Returns where the compiler did not take over.
-pub fn run(language: &Language, words: Vec<OsString>) -> Result<ExitCode, String> {
+pub fn run(language: &'static Language, words: Vec<OsString>) -> Result<ExitCode, String> {
     let mut arguments = Arguments::read(words.clone())?;
     let mut writes = Writes::Folder;
     if let Some((words, of_occa)) = occa_devices::in_place_of_occas(&arguments, &words)? {
         arguments = Arguments::read(words)?;
         writes = of_occa;
+    }
+    if tune::is_asked_for(&arguments)? {
+        return tune::run(language, &arguments, &words);
     }
     if arguments.wishes.normalize {
         return normalize(&arguments, language);
@@ -61,7 +65,13 @@ pub fn run(language: &Language, words: Vec<OsString>) -> Result<ExitCode, String
     let text = typed.as_ref().map(|(text, _)| text.as_slice());
     let chains = loop_chains::chains(&arguments, language, text)?;
     let typed = typed.map(|(_, file)| file);
+    if !language.headers {
+        let warnings = loop_chains::fortran::warnings(&arguments);
+        warnings.iter().for_each(|warning| eprintln!("{warning}"));
+    }
+    let mut tuned = None;
     if !chains.is_empty() {
+        tuned = Tuned::of(&arguments.wishes)?;
         [arguments.passed, arguments.inputs] = arguments.expanded.clone();
     }
     let context = Context {
@@ -71,6 +81,7 @@ pub fn run(language: &Language, words: Vec<OsString>) -> Result<ExitCode, String
         arguments: &arguments,
         found,
         chains,
+        tuned,
         typed,
     };
     if !arguments.okl.is_empty() || !context.chains.is_empty() {
@@ -110,6 +121,8 @@ struct Context<'a> {
     found: Installation,
     /// The inputs that may have loop chains.
     chains: Vec<(OsString, Dialect)>,
+    /// The schedules that chains have from a file.
+    tuned: Option<Tuned>,
     /// What stands in for standard input, where that has been read.
     typed: Option<File>,
 }
@@ -128,6 +141,17 @@ impl Context<'_> {
             all.extend(after(self.language, &self.found, &self.compiler)?);
         }
         Ok(all)
+    }
+
+    /// The command that preprocesses an input.
+    fn preprocesses(&self, source: &Source) -> Result<Vec<OsString>, String> {
+        let mut words = source.preprocess.clone();
+        if let (Some(tuned), Kind::Chains(_)) = (&self.tuned, source.kind) {
+            // The file of dependencies is to name it.
+            let entry = joined("-fdepfile-entry=", tuned.name());
+            words.splice(0..0, ["-Xclang".into(), entry]);
+        }
+        self.command(Stage::Preprocess, &words)
     }
 
     /// How the remarks of a command are explained, if they are.
@@ -213,9 +237,16 @@ impl Context<'_> {
         });
         let mut failed = None;
         for source in steps.sources.iter().take_while(|_| !step.is_to_end()) {
-            let command = self.command(Stage::Preprocess, &source.preprocess)?;
+            let command = self.preprocesses(source)?;
             let expand = |text: &str, dialect| expand(&self.compiler, self.mode, text, dialect);
-            let failure = front_step::rewrite(&command, self.typed.as_ref(), source, occa, expand)?;
+            let failure = front_step::rewrite(
+                &command,
+                self.typed.as_ref(),
+                source,
+                occa,
+                self.tuned.as_ref(),
+                expand,
+            )?;
             failed = failed.or(failure);
         }
         if failed.is_some() {
@@ -236,6 +267,9 @@ impl Context<'_> {
             };
             failed = failed.or(Failure::of(status));
         }
+        if let (Some(_), Some(note)) = (failed, self.tuned.as_ref().and_then(Tuned::note)) {
+            eprintln!("{}: note: {note}", self.language.driver);
+        }
         Ok(failed)
     }
 
@@ -244,11 +278,16 @@ impl Context<'_> {
         for source in &steps.sources {
             let [from, to] =
                 [&source.preprocessed, &source.file].map(|file| command_line([file.as_os_str()]));
+            println!("{}", show(&self.preprocesses(source)?));
+            let schedules = self.tuned.as_ref().map(|tuned| {
+                let option = joined("--okl-schedules=", tuned.name());
+                format!("{} ", command_line([option.as_os_str()]))
+            });
             println!(
-                "{}",
-                show(&self.command(Stage::Preprocess, &source.preprocess)?)
+                "{} --okl-normalize {}{from} >{to}",
+                self.language.driver,
+                schedules.unwrap_or_default()
             );
-            println!("{} --okl-normalize {from} >{to}", self.language.driver);
         }
         for step in &steps.commands {
             println!("{}", show(&self.command(step.stage, &step.words)?));
@@ -295,7 +334,7 @@ fn normalize(arguments: &Arguments, language: &Language) -> Result<ExitCode, Str
     let occa = arguments.wishes.occa.then_some(okl::Occa::Processor);
     let mut normalised = okl::normalise_for(&text, &name, okl::Mode::Source, occa);
     if let (Ok(of_okl), true) = (&normalised, loop_chains::may_be_in(&text)) {
-        normalised = marked(of_okl, &text, &name, language)?;
+        normalised = marked(of_okl, &text, &name, language, &arguments.wishes)?;
     }
     match normalised {
         Ok(mut normalised) => {
@@ -322,6 +361,7 @@ fn marked(
     all: &str,
     name: &str,
     language: &Language,
+    wishes: &Wishes,
 ) -> Result<Result<String, Vec<okl::Diagnostic>>, String> {
     let (compiler, mode) = installation::compiler(language)?;
     let facts = loop_chains::Facts::of(all);
@@ -330,7 +370,15 @@ fn marked(
         placed = okl::at_columns(&placed, front_step::readable);
     }
     let expand = |text: &str| expand(&compiler, mode, text, facts.dialect);
-    loop_chains::marked(&placed, name, facts, front_step::readable, expand)
+    let tuned = Tuned::of(wishes)?;
+    loop_chains::marked(
+        &placed,
+        name,
+        facts,
+        tuned.as_ref(),
+        front_step::readable,
+        expand,
+    )
 }
 
 /// Becomes the compiler, which reads `typed`; returns why not.

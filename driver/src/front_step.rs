@@ -23,6 +23,7 @@ use crate::command::exit_code;
 use crate::loop_chains::{self, Dialect};
 use crate::okl::{self, Mode};
 use crate::okl_inputs::{Kind, Source, Steps};
+use crate::tune::told::Tuned;
 
 /// Signals that end a process which does not see to them.
 const ENDING: [c_int; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
@@ -37,11 +38,7 @@ pub(crate) struct FrontStep {
 impl FrontStep {
     pub(crate) fn begin() -> Result<FrontStep, String> {
         let failed = |error: io::Error| format!("cannot make a temporary folder: {error}");
-        let signal = Arc::new(AtomicUsize::new(0));
-        for one in ENDING.into_iter().filter(|one| !is_ignored(*one)) {
-            let noted = usize::try_from(one).unwrap_or_default();
-            flag::register_usize(one, Arc::clone(&signal), noted).map_err(failed)?;
-        }
+        let signal = noted_signals()?;
         // Its name, which objects may have, is that of the command while no other one like it runs.
         let mut hasher = DefaultHasher::new();
         (env::current_dir().ok(), env::args_os().collect::<Vec<_>>()).hash(&mut hasher);
@@ -72,6 +69,17 @@ impl FrontStep {
             let _ = low_level::emulate_default_handler(signal);
         }
     }
+}
+
+/// From now on signals that would end this process are noted: the last one, or 0.
+pub(crate) fn noted_signals() -> Result<Arc<AtomicUsize>, String> {
+    let failed = |error: io::Error| format!("cannot see to signals: {error}");
+    let signal = Arc::new(AtomicUsize::new(0));
+    for one in ENDING.into_iter().filter(|one| !is_ignored(*one)) {
+        let noted = usize::try_from(one).unwrap_or_default();
+        flag::register_usize(one, Arc::clone(&signal), noted).map_err(failed)?;
+    }
+    Ok(signal)
 }
 
 /// Whether this process was started so that a signal does nothing, as `nohup` does; its children then are, too.
@@ -111,12 +119,14 @@ pub(crate) fn end_as(failure: Failure) -> ExitCode {
     }
 }
 
-/// Preprocesses and rewrites an input; `typed` is standard input. OCCA may call the kernels of OKL; `expand` is the preprocessor of a dialect.
+/// Preprocesses and rewrites an input; `typed` is standard input. OCCA may call the kernels of OKL; `tuned` has schedules for
+/// loop chains; `expand` is the preprocessor of a dialect.
 pub(crate) fn rewrite(
     command: &[OsString],
     typed: Option<&File>,
     source: &Source,
     occa: Option<okl::Occa>,
+    tuned: Option<&Tuned>,
     expand: impl Fn(&str, Dialect) -> Result<String, String>,
 ) -> Result<Option<Failure>, String> {
     let name = match source.name.to_str() {
@@ -154,7 +164,7 @@ pub(crate) fn rewrite(
         && loop_chains::may_be_in(text)
     {
         let expand = |text: &str| expand(text, facts.dialect);
-        rewritten = loop_chains::marked(text, &name, facts, read, expand)?;
+        rewritten = loop_chains::marked(text, &name, facts, tuned, read, expand)?;
     }
     match rewritten {
         Ok(text) => fs::write(&source.file, text).map_err(failed)?,

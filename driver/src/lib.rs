@@ -21,3 +21,4 @@ mod occa_devices;
 pub mod okl;
 mod okl_inputs;
 mod quote;
+pub mod tune;

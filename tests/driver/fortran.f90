@@ -16,6 +16,10 @@
 ! EXPLAIN: distributed over MPI ranks
 ! RUN: printf "include 'omp_lib.h'\nprint *, omp_get_num_procs() > 0\nend\n" >%t.d/included.f90 && %okl-fc -fopenmp %t.d/included.f90 -o %t.d/included && %t.d/included | FileCheck --check-prefix=INCLUDED %s
 ! INCLUDED: T
+! RUN: cd %t.d && printf 'print *, 1\n  !$OMPLC loopchain schedule(auto)\n!$omplc for domain(1:n)\nend\n' >chain.F90 && %okl-fc -c chain.F90 2>&1 | FileCheck --check-prefix=CHAIN %s && %okl-fc chain.o twice.o -o chain 2>&1 | FileCheck --allow-empty --check-prefix=NOCHAIN %s
+! CHAIN: {{^}}chain.F90:2:3: warning: loop chains are not known in Fortran yet: the loops run as they are written{{$}}
+! CHAIN-NOT: warning
+! NOCHAIN-NOT: warning
 ! RUN: %okl-fc --okl-version | FileCheck --check-prefix=VERSION %s
 ! VERSION: okl-fc {{.*}} (flang 22)
 ! VERSION: compiler: {{.*}}flang

@@ -19,6 +19,7 @@
 //! All tokens of the user's stay at their lines and columns. What is put in is text of a system header to the compiler, so
 //! that it does not warn of it.
 
+pub(crate) mod fortran;
 mod openmp;
 mod pragmas;
 mod rewrite;
@@ -28,6 +29,7 @@ pub(crate) use search::{bytes_of, chains, reads_typed};
 
 use crate::okl::tokens::Tokens;
 use crate::okl::{Diagnostic, without_definitions};
+use crate::tune::told::Tuned;
 
 /// What a text is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,18 +69,19 @@ impl Facts {
 }
 
 /// A preprocessed text with the definitions that pragmas need, in which calls of markers take the place of pragmas; or all
-/// that is wrong with these. `name` is the name of its file where no line marker says otherwise. `read` reads the user's
-/// files, and `expand` is the preprocessor.
+/// that is wrong with these. `name` is the name of its file where no line marker says otherwise. `tuned` has schedules for
+/// chains; `read` reads the user's files, and `expand` is the preprocessor.
 pub(crate) fn marked(
     text: &str,
     name: &str,
     facts: Facts,
+    tuned: Option<&Tuned>,
     read: impl Fn(&str) -> Option<String>,
     expand: impl Fn(&str) -> Result<String, String>,
 ) -> Result<Result<String, Vec<Diagnostic>>, String> {
     let tokens = Tokens::of(text, name);
     let found = pragmas::find(&tokens, &read, &expand)?;
-    let marked = rewrite::run(&tokens, &found, facts);
+    let marked = rewrite::run(&tokens, &found, facts, tuned)?;
     // Other definitions were for these pragmas alone.
     Ok(marked.map(|text| unsuspicious(&without_definitions(&text))))
 }
@@ -104,14 +107,14 @@ const SILENT: [&str; 14] = [
 
 /// A text for which the compiler does not give these.
 fn unsuspicious(text: &str) -> String {
-    // The first line names the file to the compiler.
+    // The first line names the file to the compiler, where there is nothing else in it.
     let Some((first, rest)) = text.split_once('\n') else {
         return text.to_string();
     };
     if !first.starts_with("# ") {
         return text.to_string();
     }
-    let mut out = format!("{first} 3\n");
+    let mut out = format!("{first}\n{first} 3\n");
     for one in SILENT {
         out += &format!("#pragma clang diagnostic ignored \"-W{one}\"\n");
     }

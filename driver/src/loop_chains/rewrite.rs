@@ -5,8 +5,8 @@ use std::fmt::Write;
 use std::iter::repeat_n;
 
 use okl_chains::pragma::{
-    ChainPragma, LoopPragma, Position, Pragma as Says, Said, Sharing, What as Do, Written, parse,
-    write_marker,
+    ChainPragma, Item, LoopPragma, Name, Position, Pragma as Says, Said, Sharing, What as Do,
+    Written, parse, write_marker,
 };
 
 use super::openmp::{self, Directive};
@@ -15,6 +15,8 @@ use super::{Dialect, Facts, WORD};
 use crate::okl::edits::{self, Edit};
 use crate::okl::tokens::{Tokens, unescape};
 use crate::okl::{Diagnostic, Mode};
+use crate::tune::schedules::Choice;
+use crate::tune::told::Tuned;
 
 /// How deep statements may be in each other.
 const DEEPEST: usize = 1000;
@@ -28,6 +30,10 @@ struct Chain {
     /// The brackets of its statement.
     open: usize,
     close: usize,
+    /// Whether its schedule is left to okl.
+    is_auto: bool,
+    /// Whether the loops stay as they are written.
+    is_left: bool,
     /// The loops in it, by the numbers of their pragmas.
     loops: Vec<(usize, LoopPragma)>,
 }
@@ -37,8 +43,10 @@ pub(crate) fn run(
     tokens: &Tokens,
     pragmas: &[Pragma],
     facts: Facts,
-) -> Result<String, Vec<Diagnostic>> {
+    tuned: Option<&Tuned>,
+) -> Result<Result<String, Vec<Diagnostic>>, String> {
     let mut rewriting = Rewriting {
+        tuned,
         tokens,
         pragmas,
         facts,
@@ -76,22 +84,27 @@ pub(crate) fn run(
     for chain in std::mem::take(&mut rewriting.chains) {
         rewriting.check(&chain);
         rewriting.mark_chain(&chain);
+        if rewriting.errors.is_empty() {
+            rewriting.tell(&chain)?;
+        }
     }
     if rewriting.errors.is_empty() {
-        return Ok(edits::apply(tokens, rewriting.edits, Mode::Preprocessed));
+        return Ok(Ok(edits::apply(
+            tokens,
+            rewriting.edits,
+            Mode::Preprocessed,
+        )));
     }
     rewriting.errors.sort_by_key(|(number, _)| *number);
-    Err(rewriting
-        .errors
-        .into_iter()
-        .map(|(_, error)| error)
-        .collect())
+    let errors = rewriting.errors.into_iter().map(|(_, error)| error);
+    Ok(Err(errors.collect()))
 }
 
 struct Rewriting<'a> {
     tokens: &'a Tokens<'a>,
     pragmas: &'a [Pragma],
     facts: Facts,
+    tuned: Option<&'a Tuned>,
     edits: Vec<Edit>,
     /// What is wrong, and with which pragma.
     errors: Vec<(usize, Diagnostic)>,
@@ -163,7 +176,7 @@ impl Rewriting<'_> {
         first..last
     }
 
-    fn chain(&mut self, number: usize, said: ChainPragma, values: Vec<Written>) {
+    fn chain(&mut self, number: usize, mut said: ChainPragma, values: Vec<Written>) {
         let pragma = &self.pragmas[number];
         let open = pragma.next;
         let close = self.tokens.partner(open);
@@ -189,14 +202,67 @@ impl Rewriting<'_> {
                 "a directive of OpenMP cannot stand between '#pragma omplc loopchain' and its '{'";
             return self.error(number, pragma.at, message.to_string());
         }
+        let is_auto = matches!(said.schedule[..], [Item { what: Do::Auto, .. }]);
+        let is_left = self.choose(number, [open, close], &mut said);
         self.chains.push(Chain {
             pragma: number,
+            is_auto,
+            is_left,
             said,
             values,
             open,
             close,
             loops: Vec::new(),
         });
+    }
+
+    /// Has a chain whose schedule is `auto`, between brackets, run as a file of schedules says. True where it stays as it is.
+    fn choose(&self, number: usize, brackets: [usize; 2], said: &mut ChainPragma) -> bool {
+        let (Some(tuned), [Item { at, what: Do::Auto }]) = (self.tuned, &said.schedule[..]) else {
+            return false;
+        };
+        let text = self.text(brackets, &said.locals);
+        match tuned.choice(&self.file(number), said.at.line, &text, *at) {
+            Choice::Own | Choice::Changed(_) => false,
+            Choice::AsWritten => true,
+            Choice::Items(items) => {
+                said.schedule = items;
+                false
+            }
+        }
+    }
+
+    /// Tells a tuner of a chain.
+    fn tell(&self, chain: &Chain) -> Result<(), String> {
+        let Some(tuned) = self.tuned else {
+            return Ok(());
+        };
+        let text = self.text([chain.open, chain.close], &chain.said.locals);
+        let loops: Vec<_> = chain.loops.iter().map(|one| &one.1).collect();
+        let place = (&*self.file(chain.pragma), chain.said.at.line);
+        tuned.tell(place, &text, chain.is_auto, self.facts.has_openmp, &loops)
+    }
+
+    /// All that a chain is, but for its schedule and for how it is laid out.
+    fn text(&self, [open, close]: [usize; 2], locals: &[Name]) -> String {
+        let mut text = String::new();
+        for name in locals {
+            let _ = write!(text, "{} ", name.text);
+        }
+        for at in open..=close {
+            let _ = write!(text, "{} ", self.tokens.word(at));
+        }
+        for pragma in self
+            .pragmas
+            .iter()
+            .filter(|one| (open + 1..=close).contains(&one.next))
+        {
+            let _ = write!(text, "\n{} {}", pragma.next - open, pragma.name);
+            for token in &pragma.tokens {
+                let _ = write!(text, " {}", token.text);
+            }
+        }
+        text
     }
 
     fn one_loop(&mut self, number: usize, mut said: LoopPragma, values: &[Written]) {
@@ -250,6 +316,11 @@ impl Rewriting<'_> {
             return self.error(number.unwrap_or_default(), at, message.to_string());
         }
 
+        if self.chains[around].is_left {
+            self.chains[around].loops.push((number, said));
+            return;
+        }
+
         // The block begins in front of whatever is about this loop.
         let group: Vec<_> = self.group(begins).collect();
         let before = group.iter().rev().skip_while(|other| **other >= number);
@@ -284,6 +355,9 @@ impl Rewriting<'_> {
 
     /// The markers at the brackets of a chain.
     fn mark_chain(&mut self, chain: &Chain) {
+        if chain.is_left {
+            return;
+        }
         let text = write_marker(&self.file(chain.pragma), &Says::Chain(chain.said.clone()));
         let marker = self.marker(chain.pragma, "__okl_omplc_chain", &text, &chain.values, "");
         let inside = self.tokens.all[chain.open].end;

@@ -44,7 +44,7 @@ fn run(text: &str) -> Result<String, Vec<String>> {
     };
     let read = |_: &str| Some(TEXT.to_string());
     let expand = |text: &str| Ok(text.replace("TWO", "2"));
-    let marked = marked(text, "a.c", facts, read, expand).unwrap();
+    let marked = marked(text, "a.c", facts, None, read, expand).unwrap();
     marked.map_err(|errors| errors.iter().map(ToString::to_string).collect())
 }
 

@@ -13,6 +13,9 @@
 // COMMANDS: "-E"
 // COMMANDS: "-x" "cpp-output" {{.*}}chain.i"
 //
+// Nothing in an object says where that was.
+// RUN: cd %t.d && for level in "" -g "-O2 -g3" -flto; do %okl-cc -w $level -c chain.c -o made.o && (strings -a made.o | grep -e 'chain[.]i' -e /okl- && exit 1 || true) || exit 1; done
+//
 // Of several inputs only those with chains are rewritten; from standard input, too, and where they are named in files.
 // RUN: cd %t.d && %okl-cc --okl-show -c plain.c chain.c | FileCheck --check-prefix=SOME %s
 // SOME:      -E -dD {{.*}}-x c chain.c -o okl.tmp/0/chain.E.i
