@@ -14,7 +14,7 @@ macro_rules! for_each_gpu_fn {
             /// not 0.
             fn okl_gpu_launch_v5(kernel: ptr, blocks: ptr, items: ptr, arguments: ptr, has_processor: i32) -> i32: [UNPLAIN, APART];
 
-            /// What runs a kernel, a `DeviceKernel`: one of [`runs`]; the processor where that is to do it, as above.
+            /// What runs a kernel, a `DeviceKernel`: a number of `runs`; the processor where that is to do it, as above.
             fn okl_gpu_runs_v4(kernel: ptr, has_processor: i32) -> i32: [UNPLAIN, APART];
         }
     };
