@@ -589,7 +589,7 @@ impl<'c> Binding<'_, 'c> {
                 let distance = split.rest.minus(&rest)?;
                 (factors == split.factors).then_some(distance)
             };
-            let found: Vec<_> = places.filter_map(|said| distance(said)).collect();
+            let found: Vec<_> = places.filter_map(distance).collect();
             found
         };
         let is_at = |named: &Named<'c>, nest: usize, access: &Found<'c>| {
