@@ -1,3 +1,4 @@
+// flags: -ffp-contract=off
 // schedules: 0 1 2 3 4 5
 // refused: 90
 //

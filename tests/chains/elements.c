@@ -1,3 +1,4 @@
+// flags: -ffp-contract=off
 // variants: REVERSED
 // schedules: 0 1 2 3 4 5 6 7
 // refused: 90 91

@@ -83,7 +83,7 @@ impl<'c> Looked<'_, 'c, '_> {
 struct Unit<'c> {
     stride: Number<'c>,
     is_part: bool,
-    ends: Vec<(Option<(Number<'c>, Number<'c>)>, Option<usize>)>,
+    ends: Vec<(Ends<'c>, Option<usize>)>,
 }
 
 /// Whether there is room for an element in the least distance, and in each other one for all that lies in the next smaller

@@ -571,7 +571,7 @@ impl<'c> Binding<'_, 'c> {
     }
 
     /// What a name may stand for if parts of elements are accessed one by one, without a loop: they are as far apart as one of
-    /// them is from where an element is declared, and as arrays are long.
+    /// them is from where an element is declared, and as arrays are long, where that is a constant.
     fn apart(
         &self,
         its: &[&Declared<'_>],
@@ -589,7 +589,7 @@ impl<'c> Binding<'_, 'c> {
                 let distance = split.rest.minus(&rest)?;
                 (factors == split.factors).then_some(distance)
             };
-            let found: Vec<_> = places.filter_map(|said| distance(said)).collect();
+            let found: Vec<_> = places.filter_map(distance).collect();
             found
         };
         let is_at = |named: &Named<'c>, nest: usize, access: &Found<'c>| {
@@ -606,7 +606,7 @@ impl<'c> Binding<'_, 'c> {
         {
             for distance in distances(one, nest, access) {
                 let is_array = |stride| self.arrays.has(&one.base, &distance, stride);
-                let is_long = one.strides.iter().any(is_array);
+                let is_long = distance.as_constant().is_none() || one.strides.iter().any(is_array);
                 let is_new = !strides.contains(&distance) && !one.strides.contains(&distance);
                 if is_long && is_new && strides.len() < MOST_GUESSES {
                     strides.push(distance);

@@ -205,7 +205,6 @@ pub(crate) fn program(seed: u64) -> String {
     print_main(
         &mut random,
         &mut text,
-        rank,
         &elements,
         &locals,
         n,
@@ -455,7 +454,6 @@ fn index(name: &str, offset: i64) -> String {
 fn print_main(
     random: &mut Random,
     text: &mut Text,
-    rank: usize,
     elements: &[Element],
     locals: &[usize],
     n: usize,
