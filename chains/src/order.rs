@@ -412,10 +412,12 @@ impl<'a> Order<'a> {
 
     /// The loops.
     pub fn plan(&self) -> std::result::Result<Plan, Failed> {
+        let (buffers, whole) = storage::buffers(self)?;
         Ok(Plan {
             code: loops::of(self)?,
             requires: Condition::all(self.requires.clone()),
-            buffers: storage::buffers(self)?,
+            buffers,
+            whole,
         })
     }
 }

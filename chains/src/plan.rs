@@ -1,11 +1,11 @@
 //! In which order the iterations of a chain run.
 
 use crate::code::{Code, Condition, Expression, For};
-use crate::isl::Failed;
+use crate::isl::{Failed, Isl};
 use crate::model::{Affine, Chain};
 use crate::order::{Manner, Order, Size, Way};
 use crate::pragma::{Item, Number, Position, What};
-use crate::storage::Buffer;
+use crate::storage::{Buffer, Versions, Whole};
 
 /// An order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub struct Plan {
     pub requires: Condition,
     /// Temporary spaces of which less is enough in this order. Whoever does not know that is right as well.
     pub buffers: Vec<Buffer>,
+    /// Temporary spaces of which all is needed.
+    pub whole: Vec<Whole>,
 }
 
 /// Why an order cannot be had.
@@ -61,12 +63,32 @@ impl Refused {
 
 /// The order that a schedule asks for. `values` says which parameters of the chain are the values that the schedule names.
 pub fn plan(chain: &Chain, schedule: &[Item], values: &[usize]) -> Result<Plan, Refused> {
+    if schedule.is_empty() || chain.nests.is_empty() {
+        return Ok(as_written(chain));
+    }
+    if !chain.spaces.iter().any(|space| space.is_local) {
+        return plan_of(chain, schedule, values);
+    }
+    let versions = Isl::new().and_then(|isl| Versions::of(&isl, chain));
+    let Ok(mut versions) = versions else {
+        return plan_of(chain, schedule, values);
+    };
+    while !versions.is_plain() {
+        match plan_of(&versions.chain, schedule, values) {
+            Ok(plan) if versions.settle(&plan.buffers) => return Ok(versions.of_original(plan)),
+            Ok(_) => {}
+            // What is said of it is said of the spaces that the programmer knows.
+            Err(_) => break,
+        }
+    }
+    plan_of(chain, schedule, values)
+}
+
+/// The order of a chain all of whose spaces are what they are.
+fn plan_of(chain: &Chain, schedule: &[Item], values: &[usize]) -> Result<Plan, Refused> {
     let Some(first) = schedule.first() else {
         return Ok(as_written(chain));
     };
-    if chain.nests.is_empty() {
-        return Ok(as_written(chain));
-    }
     let failed = |at| move |failed| Refused::failed(at, failed);
     let mut order = Order::new(chain).map_err(failed(first.at))?;
     let mut last = first.at;
@@ -161,6 +183,7 @@ pub fn as_written(chain: &Chain) -> Plan {
         code: Code::Sequence(nests.collect()),
         requires: Condition::Constant(true),
         buffers: Vec::new(),
+        whole: Vec::new(),
     }
 }
 

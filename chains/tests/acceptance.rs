@@ -753,13 +753,29 @@ fn temporary_spaces_shrink() {
     for size in 0..=6 {
         check(&chain, &plan, &[size]).expect("it is right");
     }
-    // Not where nothing is fused, where rows run at the same time, or where something was there before the chain.
+    // What was there before, round what is written, is not in the buffer.
+    let plan = right(
+        &local(jacobi_2d()),
+        vec![What::Fuse(None)],
+        &[],
+        &sizes(0..=6),
+    );
+    assert_eq!(periods(&plan), [(0, vec![Some(3), None])]);
+    assert!(plan.buffers[0].is_bounded);
+    // Rows of tiles need what is round them, too.
     let tiles = tile(&[3, 3], What::Serial, What::Serial);
+    let items = vec![What::Fuse(None), tiles];
+    let plan = right(&wide_jacobi(), items, &[], &sizes(0..=8));
+    assert_eq!(periods(&plan), [(0, vec![Some(5), None])]);
+    // Tiles one after the other in one dimension are just the iterations one after the other.
+    let tiles = tile(&[3], What::Serial, What::Serial);
+    let items = vec![What::Fuse(None), tiles];
+    let plan = right(&wide_jacobi(), items, &[], &sizes(0..=8));
+    assert_eq!(periods(&plan), [(0, vec![Some(3), None])]);
+    // Not where nothing is fused, where rows run at the same time, or where something was there before the chain.
     for (chain, items) in [
         (wide_jacobi(), vec![What::Serial]),
         (wide_jacobi(), vec![What::Fuse(None), What::Wavefront]),
-        (wide_jacobi(), vec![What::Fuse(None), tiles]),
-        (local(jacobi_2d()), vec![What::Fuse(None)]),
     ] {
         assert_eq!(right(&chain, items, &[], &sizes(0..=6)).buffers, []);
     }
@@ -772,6 +788,57 @@ fn temporary_spaces_shrink() {
     chain.spaces[0].is_local = true;
     let plan = right(&chain, vec![What::Fuse(None)], &[], &sizes(0..=6));
     assert_eq!(periods(&plan), [(0, vec![Some(1), Some(1)])]);
+}
+
+#[test]
+fn a_space_that_is_used_again_is_several() {
+    let here: &[&[i64]] = &[&[0, 0]];
+    let two: &[&[i64]] = &[&[0, 0], &[-1, 0]];
+    let sum: &[&[i64]] = &[&[0, 0]];
+    let chain = |is_local: bool| {
+        let bounds = [range(0, (0, 0)), range(0, (0, 0))];
+        let inner = [range(1, (0, 0)), range(0, (0, 0))];
+        let mut chain = Builder::new(&["N"], &[("A", 2), ("B", 2)])
+            .nest(&bounds, &[(Mode::Write, 0, here)])
+            .nest(&inner, &[(Mode::Read, 0, two), (Mode::Write, 1, sum)])
+            .nest(&bounds, &[(Mode::Write, 0, here)])
+            .nest(
+                &inner,
+                &[
+                    (Mode::Read, 0, two),
+                    (Mode::Read, 1, sum),
+                    (Mode::Write, 1, sum),
+                ],
+            )
+            .0;
+        chain.spaces[0].is_local = is_local;
+        chain
+    };
+    let zero: &[i64] = &[0, 0];
+    let items = || vec![fuse_by(&[zero; 4])];
+    let plan = right(&chain(true), items(), &[], &sizes(0..=6));
+    let found: Vec<_> = { plan.buffers.iter() }
+        .map(|one| {
+            (
+                one.space,
+                &one.nests[..],
+                one.is_needed,
+                one.numbers[0].period,
+            )
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (0, &[0, 1][..], true, Some(2)),
+            (0, &[2, 3][..], true, Some(2))
+        ]
+    );
+    // Else what is written second would be there too early.
+    assert!(plan::plan(&chain(false), &schedule(items()), &[]).is_err());
+    // Where nothing is fused all of it is one space, and where only some is, too.
+    let plan = right(&chain(true), vec![What::Parallel], &[], &sizes(0..=6));
+    assert_eq!(plan.buffers, []);
 }
 
 fn local(mut chain: Chain) -> Chain {

@@ -268,12 +268,18 @@ fn orders_are_right_or_refused() {
 /// Loops each of which reads what those in front of it have written, in temporary spaces that are wide enough.
 fn pipeline(chance: &mut Chance, depth: usize) -> Chain {
     let stages = 2 + chance.below(3);
+    // What is read round what is written was there before, then.
+    let is_wide = !chance.one_in(4);
     let names = [("A", depth), ("B", depth), ("C", depth), ("D", depth)];
     let mut chain = Builder::new(&PARAMETERS[..1], &names[..stages]).0;
     chain.known.push(oracle::parameter(0, 0));
     for stage in 0..stages {
         chain.spaces[stage].is_local = true;
-        let more = 2 * (stages - 1 - stage) as i64;
+        let more = if is_wide {
+            2 * (stages - 1 - stage) as i64
+        } else {
+            0
+        };
         let bounds = || Bounds {
             first: Affine::constant(-more),
             last: oracle::parameter(0, more),
@@ -310,6 +316,19 @@ fn pipeline(chance: &mut Chance, depth: usize) -> Chain {
         chain.nests.push(nest);
     }
     chain
+}
+
+/// Whether an item names values.
+fn said_of_run_time(one: &What) -> bool {
+    let is_value = |number: &Number| matches!(number, Number::Value(_));
+    match one {
+        What::Fuse(shifts) => shifts.iter().flatten().flatten().any(is_value),
+        What::Tile(tile) => {
+            let [over, within] = [&tile.over.what, &tile.within.what].map(said_of_run_time);
+            over || within || tile.sizes.iter().any(is_value)
+        }
+        _ => false,
+    }
 }
 
 #[test]
@@ -355,7 +374,36 @@ fn temporary_spaces_hold_what_is_read() {
             }
         }
     }
-    println!("{buffers} buffers");
+    // Spaces that are used again, in orders of all kinds.
+    let mut needed = 0;
+    for number in 0..count {
+        let mut chance = Chance(seed.wrapping_mul(9_000_011).wrapping_add(number));
+        let depth = 1 + chance.below(2);
+        let mut chain = pipeline(&mut chance, depth);
+        if chance.one_in(2) {
+            let mut again = pipeline(&mut chance, depth);
+            let spaces = chain.spaces.len();
+            for access in again.nests.iter_mut().flat_map(|nest| &mut nest.accesses) {
+                access.space %= spaces;
+            }
+            chain.nests.append(&mut again.nests);
+        }
+        let mut items = items(&mut chance, &chain);
+        items.retain(|one| !said_of_run_time(one));
+        let Ok(plan) = plan::plan(&chain, &schedule(items), &[]) else {
+            continue;
+        };
+        needed += plan.buffers.iter().filter(|one| one.is_needed).count();
+        for size in 0..=4 {
+            if let Err(wrong) = check(&chain, &plan, &[size]) {
+                panic!(
+                    "number {number} of seed {seed}, again: {wrong}\n{chain:#?}\n{:?}",
+                    plan.code
+                );
+            }
+        }
+    }
+    println!("{buffers} buffers, {needed} that orders rely on");
     assert!(
         buffers as u64 > count,
         "{buffers} buffers in {count} chains say little"

@@ -169,6 +169,14 @@ pub const COMPONENTS: &str = "okl.components.";
 /// See [`RANGE`].
 pub const COMPONENT_LANES: &str = "okl.component_lanes.";
 
+/// What the names of functions begin with that give a thread memory of its own, which they have of the kernel.
+pub const THREAD_MEMORY: &str = "okl.chains.";
+
+/// Whether a function gives a thread memory: whichever process it is in.
+pub fn gives_memory(function: Function<'_>) -> bool {
+    function.name().starts_with(THREAD_MEMORY)
+}
+
 /// Whether a variable is ours and not the program's.
 pub fn is_ours(global: Global<'_>) -> bool {
     global.name().starts_with(OURS)

@@ -77,7 +77,8 @@ fn read(run: &Run<'_>, parameters: &str) -> Result<Options, String> {
 fn lower_as(module: &Module, options: &Options) -> bool {
     let merged = mpi::external_calls::call_translated(module);
     // What becomes of chains is loops and regions like others.
-    let (is_right, chains) = chains::lower(module, options.strict);
+    let on_devices = options.plan.as_ref().is_some_and(Plan::has_devices);
+    let (is_right, chains) = chains::lower(module, options.strict, on_devices);
     if !is_right {
         return merged || chains;
     }

@@ -100,8 +100,11 @@ static void again(const double *a, double *result, double *space) {
     for (int i = 0; i <= N; i++)
       space[i] = 3 * a[i];
 #pragma omplc for domain(1 : N) with(i) read space{(i - 1), (i)}, read result{(i)}, write result{(i)}
-    for (int i = 1; i <= N; i++)
-      result[i] += space[i] * space[i - 1];
+    for (int i = 1; i <= N; i++) {
+      // On devices a sum and a product are one operation where they are in one expression.
+      double product = space[i] * space[i - 1];
+      result[i] += product;
+    }
   }
 }
 

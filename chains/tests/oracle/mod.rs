@@ -10,6 +10,7 @@ use okl_chains::code::{self, Code, Turn};
 use okl_chains::model::{Access, Affine, Bounds, Chain, Mode, Nest, Space};
 use okl_chains::plan::Plan;
 use okl_chains::pragma::{Item, Number, Position, Tile, What};
+use okl_chains::storage::Buffer;
 
 /// Iterations of a nest, with the outermost variable first.
 pub type Iteration = (usize, Vec<i64>);
@@ -90,7 +91,7 @@ fn combines(code: &Code, all: &mut HashMap<usize, Vec<usize>>) {
 pub fn check(chain: &Chain, plan: &Plan, parameters: &[i64]) -> Result<(), String> {
     match plan.requires.holds(parameters, &[]) {
         Some(true) => {
-            check_code(chain, &plan.code, parameters)?;
+            check_with(chain, &plan.code, &plan.buffers, parameters)?;
             check_buffers(chain, plan, parameters)
         }
         Some(false) => Ok(()),
@@ -103,6 +104,21 @@ type Accessed = (usize, Mode, Option<Vec<i64>>);
 
 /// Whether code is right for these parameters.
 pub fn check_code(chain: &Chain, code: &Code, parameters: &[i64]) -> Result<(), String> {
+    check_with(chain, code, &[], parameters)
+}
+
+/// The buffer that a nest has in place of a space.
+fn buffer_of(buffers: &[Buffer], nest: usize, space: usize) -> Option<usize> {
+    let is_its = |buffer: &Buffer| buffer.space == space && buffer.nests.contains(&nest);
+    buffers.iter().position(is_its)
+}
+
+fn check_with(
+    chain: &Chain,
+    code: &Code,
+    buffers: &[Buffer],
+    parameters: &[i64],
+) -> Result<(), String> {
     let written = iterations(chain, parameters);
     let ran = order(code, parameters);
     let numbers: HashMap<_, _> = written
@@ -129,7 +145,13 @@ pub fn check_code(chain: &Chain, code: &Code, parameters: &[i64]) -> Result<(), 
     }
     let mut combined = HashMap::new();
     combines(code, &mut combined);
-    let mut accesses: Vec<Vec<Accessed>> = vec![Vec::new(); chain.spaces.len()];
+    // Buffers that the order relies on are apart from their spaces.
+    let count = chain.spaces.len();
+    let mut accesses: Vec<Vec<Accessed>> = vec![Vec::new(); count + buffers.len()];
+    let place = |nest: usize, space: usize| match buffer_of(buffers, nest, space) {
+        Some(buffer) if buffers[buffer].is_needed => count + buffer,
+        _ => space,
+    };
     for (number, (nest, iteration)) in written.iter().enumerate() {
         for access in &chain.nests[*nest].accesses {
             let of = |one: &Affine| value(one, iteration, parameters);
@@ -137,10 +159,14 @@ pub fn check_code(chain: &Chain, code: &Code, parameters: &[i64]) -> Result<(), 
                 .index
                 .as_ref()
                 .map(|index| index.iter().map(of).collect());
-            accesses[access.space].push((number, access.mode, element));
+            accesses[place(*nest, access.space)].push((number, access.mode, element));
         }
     }
-    for (space, accesses) in accesses.iter().enumerate() {
+    for (place, accesses) in accesses.iter().enumerate() {
+        let space = match place < count {
+            true => place,
+            false => buffers[place - count].space,
+        };
         for (at, (earlier, one, element)) in accesses.iter().enumerate() {
             for (later, other, another) in &accesses[at + 1..] {
                 let is_same = element.is_none() || another.is_none() || element == another;
@@ -177,18 +203,24 @@ pub fn check_code(chain: &Chain, code: &Code, parameters: &[i64]) -> Result<(), 
 /// Which iteration has written something, to which element; None where it was there before the chain.
 type Value = Option<(Iteration, Vec<i64>)>;
 
+/// A place in a buffer: that of an iteration of a parallel loop, where each has its own.
+type Slot = (usize, Option<Turn>, Vec<i64>);
+
+/// Where an element of a buffer is in an iteration of parallel loops.
+type PlaceOf<'a> = &'a dyn Fn(usize, &[Turn], &[i64]) -> Slot;
+
 /// What each iteration reads of spaces that have buffers, by the iterations that have written it, where elements have the
 /// places that `place` says.
 fn values_read(
     chain: &Chain,
     plan: &Plan,
-    order: &[Iteration],
+    order: &[(Iteration, Vec<Turn>)],
     parameters: &[i64],
-    place: &dyn Fn(usize, &[i64]) -> Vec<i64>,
+    place: PlaceOf<'_>,
 ) -> HashMap<Iteration, Vec<Value>> {
-    let mut memory: HashMap<(usize, Vec<i64>), (Iteration, Vec<i64>)> = HashMap::new();
+    let mut memory: HashMap<Slot, (Iteration, Vec<i64>)> = HashMap::new();
     let mut all = HashMap::new();
-    for iteration in order {
+    for (iteration, turns) in order {
         let mut values = Vec::new();
         let ours = |writes: bool| {
             let accesses = chain.nests[iteration.0].accesses.iter();
@@ -198,10 +230,7 @@ fn values_read(
                 Mode::Reduce(_) => true,
             });
             accesses.filter_map(|access| {
-                let buffer = plan
-                    .buffers
-                    .iter()
-                    .position(|buffer| buffer.space == access.space)?;
+                let buffer = buffer_of(&plan.buffers, iteration.0, access.space)?;
                 let index = access.index.as_ref()?.iter();
                 let element: Vec<_> = index
                     .map(|one| value(one, &iteration.1, parameters))
@@ -210,13 +239,10 @@ fn values_read(
             })
         };
         for (buffer, element) in ours(false) {
-            values.push(memory.get(&(buffer, place(buffer, &element))).cloned());
+            values.push(memory.get(&place(buffer, turns, &element)).cloned());
         }
         for (buffer, element) in ours(true) {
-            memory.insert(
-                (buffer, place(buffer, &element)),
-                (iteration.clone(), element),
-            );
+            memory.insert(place(buffer, turns, &element), (iteration.clone(), element));
         }
         all.insert(iteration.clone(), values);
     }
@@ -228,29 +254,34 @@ fn check_buffers(chain: &Chain, plan: &Plan, parameters: &[i64]) -> Result<(), S
     if plan.buffers.is_empty() {
         return Ok(());
     }
-    let whole = |_: usize, element: &[i64]| element.to_vec();
-    let some = |buffer: usize, element: &[i64]| {
-        let numbers = plan.buffers[buffer].numbers.iter().zip(element);
-        let place = numbers.map(|(number, &at)| {
-            let end =
-                |one: &code::Expression| one.value(parameters, &[]).expect("ends have values");
-            let (first, last) = (end(&number.first), end(&number.last));
-            assert!(
-                (first..=last).contains(&at),
-                "{at} is not from {first} to {last}"
-            );
-            number.period.map_or(at, |period| at.rem_euclid(period))
-        });
-        place.collect()
+    let whole = |buffer: usize, _: &[Turn], element: &[i64]| (buffer, None, element.to_vec());
+    let some = |buffer: usize, turns: &[Turn], element: &[i64]| {
+        let buffer_of = &plan.buffers[buffer];
+        let end = |one: &code::Expression| one.value(parameters, &[]).expect("ends have values");
+        let numbers = || buffer_of.numbers.iter().zip(element);
+        let is_inside =
+            numbers().all(|(number, at)| (end(&number.first)..=end(&number.last)).contains(at));
+        if !is_inside {
+            assert!(buffer_of.is_bounded, "{element:?} is not in {buffer_of:?}");
+            // It is in the space itself.
+            return (plan.buffers.len() + buffer, None, element.to_vec());
+        }
+        let place =
+            numbers().map(|(number, &at)| number.period.map_or(at, |period| at.rem_euclid(period)));
+        // Where there is no parallel loop around, nobody has one of his own.
+        let turn = turns.first().copied().filter(|_| buffer_of.is_private);
+        assert!(
+            buffer_of.is_private || turns.is_empty(),
+            "threads share a buffer"
+        );
+        (buffer, turn, place.collect())
     };
-    let written = iterations(chain, parameters);
-    let ran: Vec<_> = order(&plan.code, parameters)
-        .into_iter()
-        .map(|one| one.0)
-        .collect();
+    let written = iterations(chain, parameters).into_iter();
+    let written: Vec<_> = written.map(|one| (one, Vec::new())).collect();
+    let ran = order(&plan.code, parameters);
     let expected = values_read(chain, plan, &written, parameters, &whole);
     let found = values_read(chain, plan, &ran, parameters, &some);
-    for iteration in &written {
+    for (iteration, _) in &written {
         if found[iteration] != expected[iteration] {
             return Err(format!(
                 "{iteration:?} reads {:?} in place of {:?} with {parameters:?}, {:?}",

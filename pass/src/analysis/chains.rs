@@ -39,7 +39,7 @@ use objects::{Fit, Settled, Spaces};
 use single::{Single, between, run_once};
 use spaces::{Arrays, Declared, declared, is_so, named};
 
-pub use instructions::Accessing;
+pub use instructions::{Accessing, Inside};
 pub use text::print;
 
 /// What is known of a chain.

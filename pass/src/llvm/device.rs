@@ -187,6 +187,12 @@ impl OwnModule {
 }
 
 impl Module {
+    /// Adds functions that are written as LLVM prints them, of which it has none. What it has stays as it is.
+    pub fn add_functions(&self, text: &str) {
+        // SAFETY: a live module, and a text that lives through the call.
+        unsafe { okl_link_text(self.raw(), Text::new(text)) }
+    }
+
     /// Whether an error was told since someone else is told what happens in its context: see [`super::Silence`].
     pub fn has_failed(&self) -> bool {
         // SAFETY: a live context, which has who is told.

@@ -8,6 +8,7 @@
 
 mod bodies;
 mod code;
+mod storage;
 
 use std::collections::HashSet;
 
@@ -25,6 +26,9 @@ use crate::marks::CHAINS;
 
 use bodies::{Around, Body, Iteration};
 use code::{Writer, nests_of};
+use storage::{Stored, told};
+
+pub use storage::{Temporary, temporary};
 
 /// Parameters of more than 32 bits are looked at: sums of them do not overflow then, nor do products of two of them where
 /// there are such.
@@ -45,6 +49,10 @@ pub struct Order<'m> {
     pub parameters: Vec<Value<'m>>,
     /// The order.
     pub plan: Plan,
+    /// Spaces that can have buffers.
+    pub temporaries: Vec<Option<Temporary<'m>>>,
+    /// What spaces are called.
+    pub names: Vec<String>,
 }
 
 /// What becomes of a chain.
@@ -58,6 +66,10 @@ pub struct Lowered<'m> {
     pub alone: Option<Why>,
     /// Whether what its loops count with is read behind it.
     counts_on: bool,
+    /// Temporary spaces that have buffers.
+    stored: Vec<Stored<'m>>,
+    /// What is told of them.
+    pub shrinks: Vec<String>,
 }
 
 /// What becomes of a chain, where that can be: else it runs as it is written.
@@ -67,7 +79,7 @@ pub fn check<'m>(module: &Module, order: Order<'m>) -> Result<Lowered<'m>, Why> 
     let bodies: Result<Vec<_>, Why> = nests
         .map(|nest| Body::of(nest, &around).map_err(|why| format!("of one of its loops, {why}")))
         .collect();
-    let bodies = bodies?;
+    let mut bodies = bodies?;
     check_variables(&bodies, &around)?;
     check_parameters(&order, &around)?;
     let most = Numbers::of(&order.plan);
@@ -79,6 +91,23 @@ pub fn check<'m>(module: &Module, order: Order<'m>) -> Result<Lowered<'m>, Why> 
     let size = runs.iter().map(|&nest| bodies[nest].size).sum::<usize>();
     if size > MOST_INSTRUCTIONS {
         return not("its order needs too much code");
+    }
+    let (mut stored, mut shrinks) = (Vec::new(), Vec::new());
+    for buffer in &order.plan.buffers {
+        match &order.temporaries[buffer.space] {
+            Some(temporary) => {
+                let one = Stored::of(buffer, temporary);
+                if one.is_worth_it() {
+                    shrinks.push(told(&order.names[buffer.space], &one));
+                    stored.push(one);
+                }
+            }
+            None if buffer.is_needed => return not("what it relies on is not known"),
+            None => {}
+        }
+    }
+    for (nest, body) in bodies.iter_mut().enumerate() {
+        body.use_buffers(nest, &stored);
     }
     let mut alone = None;
     if is_region(around.function) {
@@ -105,6 +134,8 @@ pub fn check<'m>(module: &Module, order: Order<'m>) -> Result<Lowered<'m>, Why> 
         bodies,
         shares,
         counts_on,
+        stored,
+        shrinks,
     })
 }
 
@@ -168,6 +199,10 @@ impl Numbers {
             has_products: false,
         };
         numbers.code(&plan.code);
+        for one in plan.buffers.iter().flat_map(|buffer| &buffer.numbers) {
+            numbers.number(&one.first);
+            numbers.number(&one.last);
+        }
         numbers.condition(&plan.requires);
         numbers
     }
@@ -304,8 +339,11 @@ impl<'m> Lowered<'m> {
 
         let begins = function.append_block(module);
         let values = parameters.clone();
-        let mut writer = Writer::before(module, jump, chain, &iterations, values, &self.shares);
-        let last = writer.code(&self.order.plan.code, begins);
+        let (shares, stored) = (&self.shares, &self.stored);
+        let mut writer = Writer::before(module, jump, chain, &iterations, values, shares, stored);
+        let (inside, memory) = writer.with_buffers(begins, written);
+        let last = writer.code(&self.order.plan.code, inside);
+        writer.give_back(last, memory);
         let then = counts.unwrap_or(behind);
         Builder::at_end_like(module, last, like).go(then);
         // What is asked is computed without a look at overflow: parameters that are too large are no case of it.
@@ -325,11 +363,11 @@ impl<'m> Lowered<'m> {
             None => builder.go(first),
         }
         jump.erase();
-        let shared = writer.shared;
+        let (shared, own) = (writer.shared, writer.own);
         take_out(module, chain);
         function.remove_unreachable_blocks();
         for counter in shared {
-            share(module, counter);
+            share(module, counter, &own);
         }
         for one in &iterations {
             for call in one.function.users().into_iter().filter_map(Value::as_call) {

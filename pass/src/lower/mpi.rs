@@ -47,7 +47,7 @@ use crate::analysis::waiting::endless::Endless;
 use crate::diagnostic::{Declined, Site, user_name};
 use crate::ir::Region;
 use crate::llvm::{Function, Module, OwnModule};
-use crate::marks::{ENTRY, ON_DEVICE, RANKS, is_lowered};
+use crate::marks::{ENTRY, ON_DEVICE, RANKS, gives_memory, is_lowered};
 use crate::recognise;
 use unsafe_sites::UnsafeSites;
 
@@ -134,6 +134,7 @@ fn plan<'m>(
         .functions()
         .into_iter()
         .filter(|function| !function.is_declaration() && !is_lowered(*function))
+        .filter(|function| !gives_memory(*function))
         .collect();
     let graph = CallGraph::of(module);
     let unsafe_sites = unsafe_sites::find(module, &functions, &graph);

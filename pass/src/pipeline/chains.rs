@@ -6,13 +6,13 @@
 
 use okl_chains::code::Code;
 use okl_chains::plan::{Refused, as_written, plan};
-use okl_chains::pragma::Sharing;
+use okl_chains::pragma::{Position, Sharing};
 
 use crate::analysis::chains::{self, Modelled, Outcome};
 use crate::diagnostic::{Declined, Site, report};
 use crate::ir::{Chain, Nest};
 use crate::llvm::{Call, Module, Severity};
-use crate::lower::chains::{Lowered, Order, check, take_out_all};
+use crate::lower::chains::{Lowered, Order, Temporary, check, take_out_all, temporary};
 use crate::recognise::loop_chain;
 
 /// What there is to do and to say.
@@ -27,11 +27,14 @@ struct Lowering<'m> {
     trusted: Vec<Declined<'m>>,
     /// Warnings.
     doubts: Vec<Declined<'m>>,
+    /// Temporary spaces all of which is needed.
+    whole: Vec<Declined<'m>>,
 }
 
 /// Gives the chains of a module the orders that their schedules ask for. Whether nothing of them is wrong, and whether the
-/// module was changed.
-pub fn lower(module: &Module, strict: bool) -> (bool, bool) {
+/// module was
+/// changed. Regions may run on devices where that is said.
+pub fn lower(module: &Module, strict: bool, on_devices: bool) -> (bool, bool) {
     let found = loop_chain::recognise(module);
     let mut all = Lowering {
         mistakes: found.mistakes,
@@ -40,7 +43,7 @@ pub fn lower(module: &Module, strict: bool) -> (bool, bool) {
     };
     let known = chains::model(module, &found.chains);
     for (chain, outcome) in found.chains.into_iter().zip(known) {
-        all.check(module, chain, outcome);
+        all.check(module, chain, outcome, on_devices);
     }
     let is_right = all.tell(module, strict);
     if is_right {
@@ -52,7 +55,13 @@ pub fn lower(module: &Module, strict: bool) -> (bool, bool) {
 }
 
 impl<'m> Lowering<'m> {
-    fn check(&mut self, module: &'m Module, chain: Chain<'m>, outcome: Outcome<'m>) {
+    fn check(
+        &mut self,
+        module: &'m Module,
+        chain: Chain<'m>,
+        outcome: Outcome<'m>,
+        on_devices: bool,
+    ) {
         self.mistakes.extend(outcome.mistakes);
         self.declined.extend(outcome.declined);
         let Some(mut known) = outcome.modelled else {
@@ -60,7 +69,33 @@ impl<'m> Lowering<'m> {
         };
         self.doubts.append(&mut known.doubts);
         let site = chain.site;
-        match order(chain, known, &mut self.trusted) {
+        let (temporaries, mut whole) = temporaries(&chain, &mut known, on_devices);
+        let local = locals(&chain, &known);
+        let found = order(chain, known, temporaries, &mut self.trusted);
+        if let Ok(found) = &found {
+            let plan = found.as_ref().map(|order| &order.plan);
+            whole.extend(
+                plan.into_iter()
+                    .flat_map(|plan| &plan.whole)
+                    .map(|one| (one.space, one.why.to_string())),
+            );
+        }
+        for (space, name, at) in local {
+            let why = whole
+                .iter()
+                .find(|one| one.0 == space)
+                .map(|one| one.1.clone());
+            let why = match &found {
+                Ok(Some(_)) => why,
+                Ok(None) => Some("its loops run as they are written".to_string()),
+                Err(_) => None,
+            };
+            self.whole.extend(why.map(|why| Declined {
+                site: Site::Pragma(site, at),
+                reason: format!("{name} does not shrink: {why}"),
+            }));
+        }
+        match found {
             Ok(None) => {}
             Ok(Some(order)) => match check(module, order) {
                 Ok(lowered) => self.lowered.push(lowered),
@@ -102,8 +137,16 @@ impl<'m> Lowering<'m> {
                 }
             }
         }
+        for one in &self.whole {
+            if let Some(at) = marker(one.site) {
+                at.instruction().remark("Chain", &one.reason, true);
+            }
+        }
         for one in &self.lowered {
             let site = one.site().instruction();
+            for told in &one.shrinks {
+                site.remark("Chain", told, false);
+            }
             match &one.alone {
                 Some(why) => {
                     let told =
@@ -130,6 +173,7 @@ fn marker(site: Site<'_>) -> Option<Call<'_>> {
 fn order<'m>(
     chain: Chain<'m>,
     known: Modelled<'m>,
+    temporaries: Vec<Option<Temporary<'m>>>,
     trusted: &mut Vec<Declined<'m>>,
 ) -> Result<Option<Order<'m>>, Refused> {
     let plan = match chain.said.schedule.is_empty() {
@@ -149,7 +193,41 @@ fn order<'m>(
         chain,
         parameters: known.parameters,
         plan,
+        temporaries,
+        names: known.model.spaces.into_iter().map(|one| one.name).collect(),
     }))
+}
+
+/// The spaces that are temporary, with their names and where that is said.
+fn locals(chain: &Chain<'_>, known: &Modelled<'_>) -> Vec<(usize, String, Position)> {
+    let number = |name: &str| known.model.spaces.iter().position(|one| one.name == name);
+    let locals = chain.said.locals.iter();
+    locals
+        .filter_map(|name| Some((number(&name.text)?, name.text.clone(), name.at)))
+        .collect()
+}
+
+/// The temporary spaces that can have buffers; others are not temporary then. And why they cannot.
+#[allow(clippy::type_complexity)]
+fn temporaries<'m>(
+    chain: &Chain<'m>,
+    known: &mut Modelled<'m>,
+    on_devices: bool,
+) -> (Vec<Option<Temporary<'m>>>, Vec<(usize, String)>) {
+    let mut why_not = Vec::new();
+    let spaces = 0..known.model.spaces.len();
+    let all = spaces.map(|space| {
+        if !known.model.spaces[space].is_local {
+            return None;
+        }
+        let found = match on_devices {
+            true => Err("its loops may run on a device".to_string()),
+            false => temporary(chain, known, space),
+        };
+        known.model.spaces[space].is_local = found.is_ok();
+        found.map_err(|why| why_not.push((space, why))).ok()
+    });
+    (all.collect(), why_not)
 }
 
 /// Whether a loop's own directive has threads share it, and says of variables only that each has its own.

@@ -10,7 +10,7 @@ use crate::analysis::library::{self, accesses_arguments_only, is_mathematics, kn
 use crate::analysis::memory::base_of;
 use crate::analysis::runtime;
 use crate::llvm::{Call, Function, Instruction, Linkage, Module, Opcode, Reach, Value};
-use crate::marks::{forwarded, is_undistributed_too};
+use crate::marks::{forwarded, gives_memory, is_undistributed_too};
 
 /// What an instruction does.
 pub(in crate::analysis) enum Effect<'m> {
@@ -332,6 +332,9 @@ fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
     let Some(callee) = callee else {
         return Effect::Spoils("calls through a pointer".to_string());
     };
+    if gives_memory(callee) {
+        return Effect::Nothing;
+    }
     let mut pointers = call
         .arguments()
         .into_iter()

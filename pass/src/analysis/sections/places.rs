@@ -9,7 +9,7 @@ use crate::analysis::access::follow;
 use crate::analysis::memory::base_of;
 use crate::analysis::nests::LARGE;
 use crate::llvm::{Call, Function, Global, Instruction, Module, Opcode, Value};
-use crate::marks::{image_name, is_ours, is_slot, variable_of_slot};
+use crate::marks::{gives_memory, image_name, is_ours, is_slot, variable_of_slot};
 
 /// Where an access goes.
 pub enum Place<'m> {
@@ -132,6 +132,10 @@ impl<'m> Places<'m> {
             Some(one) => match one.opcode() {
                 Opcode::LLVMAlloca => true,
                 Opcode::LLVMLoad => one.operand(0).as_global().is_some_and(is_slot),
+                Opcode::LLVMCall => {
+                    let callee = one.as_call().and_then(|call| call.callee_function());
+                    callee.is_some_and(gives_memory)
+                }
                 _ => false,
             },
             None => match base.as_global() {

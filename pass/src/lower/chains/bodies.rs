@@ -9,10 +9,14 @@ use std::collections::HashSet;
 use crate::analysis::leaving::Leaving;
 use crate::analysis::variables::{Does, is_harmless, uses};
 use crate::ir::{Chain, Counter, Extent, Nest};
-use crate::llvm::{Block, Builder, Function, Instruction, Module, Opcode, Type, Value};
+use crate::llvm::{
+    Block, Builder, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Type, Value,
+};
 use crate::lower::cpu::counted::variable;
 use crate::lower::cpu::threads::area::{Area, is_read_from};
 use crate::lower::cpu::threads::{Why, not};
+
+use super::storage::{Place, Stored};
 
 /// What the name of such a function ends with.
 const SUFFIX: &str = "okl_iteration";
@@ -44,18 +48,31 @@ pub struct Body<'m> {
     own: Vec<Instruction<'m>>,
     /// Variables that others use, and give a value of their own before.
     others: Vec<Instruction<'m>>,
+    /// The buffers that it uses, by their numbers.
+    buffers: Vec<Used<'m>>,
     /// Why several threads cannot run iterations at the same time although their order does not matter.
     pub alone: Option<Why>,
     /// Instructions.
     pub size: usize,
 }
 
+/// A buffer that is used in place of a temporary space.
+struct Used<'m> {
+    number: usize,
+    stored: Stored<'m>,
+    accesses: Vec<Place<'m>>,
+}
+
 /// What has become a function.
 pub struct Iteration<'m> {
-    /// The function: of the iteration variables, of the values of variables, and of other values.
+    /// The function: of the iteration variables, of the values of variables, of those by which elements in buffers are found,
+    /// and of other values.
     pub function: Function<'m>,
     /// Variables whose values it is handed.
     pub values: Vec<Instruction<'m>>,
+    /// The buffers that it can use, by their numbers, and how many values each of them has. Where the first one, its address,
+    /// is null it uses the space itself.
+    pub buffers: Vec<(usize, usize)>,
     /// Other values, which are there in front of the chain.
     pub others: Vec<Value<'m>>,
 }
@@ -166,6 +183,7 @@ impl<'m> Body<'m> {
             values: Vec::new(),
             own: Vec::new(),
             others: Vec::new(),
+            buffers: Vec::new(),
             alone: None,
             size: 0,
         };
@@ -175,6 +193,16 @@ impl<'m> Body<'m> {
         body.check_values(around)?;
         body.check_variables(around)?;
         Ok(body)
+    }
+
+    /// Has it use buffers, by their numbers, where it accesses them.
+    pub fn use_buffers(&mut self, nest: usize, all: &[Stored<'m>]) {
+        let used = all.iter().enumerate().map(|(number, stored)| Used {
+            number,
+            stored: stored.clone(),
+            accesses: stored.accesses(nest),
+        });
+        self.buffers = used.filter(|one| !one.accesses.is_empty()).collect();
     }
 
     fn instructions(&self) -> impl Iterator<Item = Instruction<'m>> {
@@ -312,6 +340,12 @@ impl<'m> Body<'m> {
         let inner = Builder::at_end_like(module, first, like);
         let long = module.int(64);
         header.turn(self.counter.body, before);
+        // Uses of variables like others.
+        let counters: Vec<_> = self
+            .buffers
+            .iter()
+            .map(|one| one.counters(module))
+            .collect();
 
         let mut moved = Vec::new();
         let mut instead = |variable: Instruction<'m>| {
@@ -350,9 +384,27 @@ impl<'m> Body<'m> {
         for &variable in &self.others {
             instead(variable);
         }
+        // Where loops run as they are written nobody has buffers.
+        let mut found = Vec::new();
+        for one in &self.buffers {
+            let mut own = Vec::new();
+            for ty in one.stored.values(module) {
+                let align = 8;
+                let [none, new] = [(); 2].map(|()| allocas.alloca(ty, align));
+                moved.push(new.as_instruction().expect("a stack variable"));
+                outer.store(ty.zero(), none);
+                inner.store(outer.load(ty, none), new);
+                own.push((new, ty));
+            }
+            found.push(own);
+        }
         outer.go(first);
         inner.go(self.counter.body);
         self.widen(module, &wide);
+        let iteration: Vec<_> = wide.iter().map(|one| one.1).collect();
+        for ((one, own), counters) in self.buffers.iter().zip(&found).zip(&counters) {
+            one.redirect(module, own, &iteration, counters);
+        }
 
         let place = first.instructions()[0];
         let mut blocks = vec![first];
@@ -379,10 +431,14 @@ impl<'m> Body<'m> {
         }
         let call = made.users().first().and_then(|user| user.as_call());
         let call = call.expect("it is called once");
-        let known = self.iteration.len() + self.values.len();
+        let buffers = self.buffers.iter().zip(&found);
+        let buffers: Vec<_> = buffers.map(|(one, own)| (one.number, own.len())).collect();
+        let of_buffers: usize = buffers.iter().map(|one| one.1).sum();
+        let known = self.iteration.len() + self.values.len() + of_buffers;
         Iteration {
             function: made,
             values: self.values.clone(),
+            buffers,
             others: call.arguments().into_iter().skip(known).collect(),
         }
     }
@@ -403,6 +459,58 @@ impl<'m> Body<'m> {
                 one.replace_all_uses_with(value);
                 one.erase();
             }
+        }
+    }
+}
+
+impl<'m> Used<'m> {
+    /// What loops in an iteration count with, where each access is.
+    fn counters(&self, module: &'m Module) -> Vec<Vec<Value<'m>>> {
+        let of = |place: &Place<'m>| {
+            let builder = Builder::before(module, place.at);
+            let counters = place.inside.counters.iter();
+            let load = |(variable, _): &(Instruction<'m>, i64)| {
+                let ty = variable.allocated_type().expect("a stack variable");
+                builder.sign_extend(builder.load(ty, **variable), module.int(64))
+            };
+            counters.map(load).collect()
+        };
+        self.accesses.iter().map(of).collect()
+    }
+
+    /// Has accesses go to the buffer, where there is one. `own` are variables that have the values by which elements are
+    /// found.
+    fn redirect(
+        &self,
+        module: &'m Module,
+        own: &[(Value<'m>, Type<'m>)],
+        iteration: &[Value<'m>],
+        counters: &[Vec<Value<'m>>],
+    ) {
+        for (place, counters) in self.accesses.iter().zip(counters) {
+            let builder = Builder::before(module, place.at);
+            let values = own.iter().map(|&(variable, ty)| builder.load(ty, variable));
+            let values: Vec<_> = values.collect();
+            let [buffer, values @ ..] = &values[..] else {
+                unreachable!("it has an address");
+            };
+            let distance = self
+                .stored
+                .distance(&builder, place, values, iteration, counters);
+            let mut kept = builder.element(module.int(8), *buffer, distance);
+            let operand = match place.at.opcode() {
+                Opcode::LLVMStore => 1,
+                _ => 0,
+            };
+            let as_written = place.at.operand(operand);
+            if let Some(is_in) = self.stored.is_in(&builder, place, values, iteration) {
+                kept = builder.select(is_in, kept, as_written);
+            }
+            let same = Comparison::Integer(IntPredicate::LLVMIntEQ);
+            let is_none = builder.ask(same, *buffer, module.pointer().zero());
+            let address = builder.select(is_none, as_written, kept);
+            place.at.limit_alignment(self.stored.alignment(place));
+            place.at.set_operand(operand, address);
         }
     }
 }

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use okl_chains::code::{Code, Condition, Expression, For, If};
 
 use super::bodies::Iteration;
+use super::storage::Stored;
 use crate::ir::{Chain, Counter, Counting, Nest};
 use crate::llvm::{
     Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Type,
@@ -28,11 +29,11 @@ pub struct Writer<'a, 'm> {
     /// What iterations of the nests are.
     pub iterations: &'a [Iteration<'m>],
     /// The values of variables that they are handed, and what else they are, where code stands.
-    handed: Vec<Vec<Value<'m>>>,
+    pub handed: Vec<Vec<Value<'m>>>,
     /// The parameters, of 64 bits.
     parameters: Vec<Value<'m>>,
     /// The variables of loops around.
-    variables: HashMap<usize, Value<'m>>,
+    pub variables: HashMap<usize, Value<'m>>,
     /// Of each nest, whether threads may share loops around it.
     shares: &'a [bool],
     /// Whether threads share a loop around.
@@ -41,6 +42,12 @@ pub struct Writer<'a, 'm> {
     pub shared: Vec<Counter<'m>>,
     /// The calls of iterations.
     pub calls: Vec<Call<'m>>,
+    /// Temporary spaces that have buffers.
+    pub stored: &'a [Stored<'m>],
+    /// Whether a loop around has buffers for each of its iterations.
+    pub has_private: bool,
+    /// Buffers on the stack, of which each thread has its own.
+    pub own: Vec<Instruction<'m>>,
 }
 
 impl<'a, 'm> Writer<'a, 'm> {
@@ -52,6 +59,7 @@ impl<'a, 'm> Writer<'a, 'm> {
         iterations: &'a [Iteration<'m>],
         parameters: Vec<Value<'m>>,
         shares: &'a [bool],
+        stored: &'a [Stored<'m>],
     ) -> Self {
         let like = chain.site.instruction();
         let builder = Builder::before(module, at);
@@ -62,7 +70,10 @@ impl<'a, 'm> Writer<'a, 'm> {
                 builder.load(ty, **variable)
             };
             let values: Vec<_> = one.values.iter().map(load).collect();
-            [values, one.others.clone()].concat()
+            let buffers =
+                { one.buffers.iter() }.flat_map(|&(number, _)| stored[number].values(module));
+            let none: Vec<_> = buffers.map(|ty| ty.zero()).collect();
+            [values, none, one.others.clone()].concat()
         });
         Self {
             module,
@@ -78,14 +89,17 @@ impl<'a, 'm> Writer<'a, 'm> {
             is_shared: false,
             shared: Vec::new(),
             calls: Vec::new(),
+            stored,
+            has_private: false,
+            own: Vec::new(),
         }
     }
 
-    fn at(&self, block: Block<'m>) -> Builder<'m> {
+    pub fn at(&self, block: Block<'m>) -> Builder<'m> {
         Builder::at_end_like(self.module, block, self.like)
     }
 
-    fn block(&self) -> Block<'m> {
+    pub fn block(&self) -> Block<'m> {
         self.function.append_block(self.module)
     }
 
@@ -135,7 +149,11 @@ impl<'a, 'm> Writer<'a, 'm> {
         let mut nests = Vec::new();
         nests_of(&one.body, &mut nests);
         let may_share = nests.iter().all(|&nest| self.shares[nest]);
-        one.is_parallel && one.combines.is_empty() && !self.is_shared && may_share
+        one.is_parallel
+            && one.combines.is_empty()
+            && !self.is_shared
+            && !self.has_private
+            && may_share
     }
 
     /// The ends of a loop: its first number, and the first one behind it. And its step.
@@ -147,9 +165,28 @@ impl<'a, 'm> Writer<'a, 'm> {
     }
 
     fn counted(&mut self, one: &For, block: Block<'m>) -> Block<'m> {
-        let [header, body, exit] = [(); 3].map(|()| self.block());
         let builder = self.at(block);
         let [first, end, step] = self.ends(&builder, one);
+        let Some([from, to]) = self.inside(&builder, one, [first, end]) else {
+            return self.counting(one, [first, end, step], block);
+        };
+        // Where nothing is to be asked of what is read, nothing keeps it from being vectorised.
+        let block = self.counting(one, [first, from, step], block);
+        self.set_inside(true);
+        let block = self.counting(one, [from, to, step], block);
+        self.set_inside(false);
+        self.counting(one, [to, end, step], block)
+    }
+
+    /// A loop from a number to another one that is not reached.
+    fn counting(
+        &mut self,
+        one: &For,
+        [first, end, step]: [Value<'m>; 3],
+        block: Block<'m>,
+    ) -> Block<'m> {
+        let [header, body, exit] = [(); 3].map(|()| self.block());
+        let builder = self.at(block);
         builder.go(header);
         let builder = self.at(header);
         let variable = builder.phi(self.module.int(64));
@@ -158,7 +195,7 @@ impl<'a, 'm> Writer<'a, 'm> {
         builder.go_if(builder.ask(less, variable, end), body, exit);
 
         let around = self.variables.insert(one.variable, variable);
-        let last = self.code(&one.body, body);
+        let last = self.body(one, body);
         self.restore(one.variable, around);
         let builder = self.at(last);
         let next = exact(&builder, Opcode::LLVMAdd, variable, step);
@@ -167,7 +204,7 @@ impl<'a, 'm> Writer<'a, 'm> {
         exit
     }
 
-    fn restore(&mut self, variable: usize, value: Option<Value<'m>>) {
+    pub fn restore(&mut self, variable: usize, value: Option<Value<'m>>) {
         match value {
             Some(value) => self.variables.insert(variable, value),
             None => self.variables.remove(&variable),
@@ -212,7 +249,7 @@ impl<'a, 'm> Writer<'a, 'm> {
         }
         let around = self.variables.insert(one.variable, number);
         self.is_shared = true;
-        let last = self.code(&one.body, body);
+        let last = self.body(one, body);
         self.is_shared = false;
         self.restore(one.variable, around);
         self.handed = handed;

@@ -117,14 +117,18 @@ fn shared<'m>(counters: &[Counter<'m>]) -> Result<Shared<'m>, Why> {
 }
 
 /// Has OpenMP's threads share a loop that was written for that: its iterations may run at the same time, what it computes its
-/// numbers from is there in front of it, and of the code around it uses addresses and numbers of 64 bits. Returns the
-/// function that each of them runs.
-pub(in crate::lower) fn share<'m>(module: &'m Module, counter: Counter<'m>) -> Function<'m> {
+/// numbers from is there in front of it, and of the code around it uses addresses and numbers of 64 bits. Each thread has
+/// its own of the variables `own`. Returns the function that each of them runs.
+pub(in crate::lower) fn share<'m>(
+    module: &'m Module,
+    counter: Counter<'m>,
+    own: &[Instruction<'m>],
+) -> Function<'m> {
     let shared = Shared {
         loops: vec![counter],
         is_kernel: false,
     };
-    shared.emit(module, None).body
+    shared.emit(module, None, own).body
 }
 
 /// Whether an outer loop does nothing but run an inner one.
@@ -255,7 +259,7 @@ impl<'m> Nest<'m> {
         let launch = launches.iter().find(|(site, _)| *site == self.site);
         let launch = launch.map(|(_, launch)| launch);
         let shared = self.how.as_ref().ok()?;
-        let outlined = shared.emit(module, launch);
+        let outlined = shared.emit(module, launch, &[]);
         if launch.is_some() {
             ON_DEVICE.put_on(module, outlined.body);
         }
@@ -329,7 +333,12 @@ impl<'m> Shared<'m> {
         &self.loops[0]
     }
 
-    fn emit(&self, module: &'m Module, launch: Option<&Launch<'m>>) -> Outlined<'m> {
+    fn emit(
+        &self,
+        module: &'m Module,
+        launch: Option<&Launch<'m>>,
+        own: &[Instruction<'m>],
+    ) -> Outlined<'m> {
         let outermost = self.outermost();
         let kernel = outermost.decides.function();
         let places = Places::of(module, kernel);
@@ -350,7 +359,8 @@ impl<'m> Shared<'m> {
         let (area, first) = self.part(module, &places, &counted, [count, last], launch, like);
         let own = (!self.is_kernel).then(|| {
             let counts = counted.iter().map(|one| one.variable);
-            counts.chain(places.own()).collect::<Vec<_>>()
+            let own = own.iter().copied();
+            counts.chain(places.own()).chain(own).collect::<Vec<_>>()
         });
         let body = outline(module, area, &places, first, own.as_deref());
         let call = body.users().first().and_then(|user| user.as_call());

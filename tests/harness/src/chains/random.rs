@@ -135,9 +135,14 @@ pub(crate) fn program(seed: u64) -> String {
             _ => Element::Number,
         })
         .collect();
-    let nests: Vec<Nest> = (0..random.between(2, 5))
+    let mut nests: Vec<Nest> = (0..random.between(2, 5))
         .map(|_| nest(&mut random, rank, spaces))
         .collect();
+    // Each reads what those in front of it have written: spaces that are temporary.
+    let is_pipeline = random.chance(40);
+    if is_pipeline {
+        pass_on(&mut random, &mut nests, spaces);
+    }
     let has_accesses: Vec<bool> = nests.iter().map(|_| random.chance(90)).collect();
     // What no loop names cannot be local.
     let is_named = |space: usize| {
@@ -147,7 +152,7 @@ pub(crate) fn program(seed: u64) -> String {
         })
     };
     let locals: Vec<usize> = (0..spaces)
-        .filter(|&space| is_named(space) && random.chance(25))
+        .filter(|&space| is_named(space) && random.chance(if is_pipeline { 70 } else { 25 }))
         .collect();
     let schedule = schedule(&mut random, rank, nests.len());
     let are_parameters = random.chance(30);
@@ -257,6 +262,26 @@ fn nest(random: &mut Random, rank: usize, spaces: usize) -> Nest {
             2 => Through::Loop(false),
             _ => Through::Loop(true),
         },
+    }
+}
+
+/// Has each loop write a space, all of it before the next one reads it, or all but what is round it.
+fn pass_on(random: &mut Random, nests: &mut [Nest], spaces: usize) {
+    for (number, nest) in nests.iter_mut().enumerate() {
+        let within = number.min(2);
+        for bounds in &mut nest.bounds {
+            *bounds = (FIRST - 2 + within, FIRST as i64 - 1 - within as i64);
+        }
+        nest.adds = false;
+        nest.writes.space = number % spaces;
+        nest.writes.offsets.iter_mut().for_each(|one| *one = 0);
+        for read in &mut nest.reads {
+            let back = random.between(1, number.clamp(1, spaces - 1));
+            read.space = (number + spaces - back) % spaces;
+            for offset in &mut read.offsets {
+                *offset = (*offset).clamp(-1, 1);
+            }
+        }
     }
 }
 
