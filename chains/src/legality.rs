@@ -294,7 +294,11 @@ fn walk_components(
                 add(vec![(place, 1)], at == 1, false);
             }
         }
-        Steps::Serial | Steps::Parallel | Steps::Wavefront(_) => {
+        Steps::Serial
+        | Steps::Parallel
+        | Steps::Wavefront(_)
+        | Steps::Blocks(_)
+        | Steps::Overlap(_) => {
             for (at, &place) in coordinates.iter().enumerate() {
                 let is_parallel = at == 0 && matches!(walk.what, Steps::Parallel);
                 add(vec![(place, 1)], is_parallel, false);
@@ -620,6 +624,33 @@ fn is_wavefront_legal(order: &Order, group: usize, walk: usize) -> bool {
             })
         )
     }
+}
+
+/// Nests no iteration of whose innermost loop depends on another one of it.
+pub fn independent(order: &Order) -> Result<Vec<usize>> {
+    let mut all = Vec::new();
+    for (number, nest) in order.chain.nests.iter().enumerate() {
+        let Some(innermost) = nest.bounds.len().checked_sub(1) else {
+            continue;
+        };
+        let same = (0..innermost).map(|at| format!("q{at} = 0"));
+        let condition = notation::all(same.chain([format!("q{innermost} != 0")]));
+        let header = notation::header(order.chain, &[]);
+        let tuple = notation::tuple("q", nest.bounds.len());
+        let mut is_independent = true;
+        for dependence in &order.dependences {
+            if (dependence.from, dependence.to) == (number, number) {
+                let carried = format!("{header}{{ {tuple} : {condition} }}");
+                let carried = Set::read(&order.isl, &carried)?;
+                let carried = dependence.map.clone().deltas()?.intersect(carried)?;
+                is_independent &= carried.is_empty()?;
+            }
+        }
+        if is_independent {
+            all.push(number);
+        }
+    }
+    Ok(all)
 }
 
 /// Spaces that iterations of parallel loops combine something with at the same places, by walks.

@@ -5,20 +5,26 @@
 //! pragmas with it, the pass asks it for orders.
 //!
 //! A schedule becomes a plan in steps: [`dependences`] are worked out; an [`Order`](order::Order) is put together, item by item,
-//! each of which is proved to be legal (`legality`, with `shifts` where loops become one); its loops are made (`loops`), and
-//! [`storage`] says which temporary spaces need less. All of that is in integer sets, by [`isl`].
+//! each of which is proved to be legal (`legality`, with `shifts` where loops become one, `blocks` and `overlap` where rows of
+//! those run in parallel), by a model where nobody says how (`choice`); its loops are made (`loops`, and `guarded` without isl),
+//! and [`storage`] says which temporary spaces need less. All of that is in integer sets, by [`isl`].
 //!
-//! Guarantee: a plan runs each iteration of each loop once, and whatever one iteration reads, writes or updates that another
-//! one writes is accessed in the order in which the loops are written. What cannot be had so is refused.
+//! Guarantee: a plan runs each iteration of each loop once, but for those whose results are in buffers alone that the plan
+//! relies on, and whatever one iteration reads, writes or updates that another one writes is accessed in the order in which the
+//! loops are written. What cannot be had so is refused.
 
+mod blocks;
+mod choice;
 pub mod code;
 pub mod dependences;
+mod guarded;
 pub mod isl;
 mod legality;
 mod loops;
 pub mod model;
 mod notation;
 pub mod order;
+mod overlap;
 pub mod plan;
 pub mod pragma;
 mod shifts;

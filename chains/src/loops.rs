@@ -12,6 +12,8 @@ use crate::legality;
 use crate::model::Affine;
 use crate::notation;
 use crate::order::{Group, Order, Piece, Size, Steps, Walk};
+use crate::storage::Buffer;
+use crate::{blocks, overlap};
 
 /// Iterations of a nest may be in so many places of the code, on average, where loops are split so that nothing is asked
 /// within them.
@@ -27,15 +29,16 @@ const LEAST_SPLITTING: u64 = 1_000_000;
 #[derive(Clone, Default)]
 pub struct Names(HashMap<String, Expression>);
 
-/// Coordinates from the first to the last one.
-type Range = (Expression, Expression);
+/// Numbers from the first to the last one.
+pub(crate) type Range = (Expression, Expression);
 
-/// The loops of an order.
-pub fn of(order: &Order) -> Result<Code> {
+/// The loops of an order, and the buffers that they bring along.
+pub fn of(order: &Order) -> Result<(Code, Vec<Buffer>)> {
     let mut emission = Emission {
         order,
         variables: 0,
         combines: BTreeMap::new(),
+        buffers: Vec::new(),
     };
     let mut all = Vec::new();
     for group in &order.groups {
@@ -43,10 +46,11 @@ pub fn of(order: &Order) -> Result<Code> {
         let anywhere = vec![None; group.depth];
         all.push(emission.group(group, &group.walk, &anywhere)?);
     }
-    Ok(sequence(all))
+    Ok((sequence(all), emission.buffers))
 }
 
-fn sequence(all: Vec<Code>) -> Code {
+/// One after the other.
+pub(crate) fn sequence(all: Vec<Code>) -> Code {
     let mut flat = Vec::new();
     for one in all {
         match one {
@@ -60,10 +64,13 @@ fn sequence(all: Vec<Code>) -> Code {
     }
 }
 
-struct Emission<'a> {
-    order: &'a Order<'a>,
+/// The loops that are made so far.
+pub(crate) struct Emission<'a> {
+    pub order: &'a Order<'a>,
     variables: usize,
     combines: BTreeMap<usize, BTreeSet<usize>>,
+    /// Buffers that they bring along.
+    pub buffers: Vec<Buffer>,
 }
 
 /// One of the ends.
@@ -73,7 +80,8 @@ type Pick = fn(&Range) -> &Expression;
 type Body<'b> = &'b mut dyn FnMut(&mut Emission, Vec<Expression>) -> Result<Code>;
 
 impl Emission<'_> {
-    fn variable(&mut self) -> usize {
+    /// A number for a loop's variable.
+    pub fn variable(&mut self) -> usize {
         self.variables += 1;
         self.variables - 1
     }
@@ -89,6 +97,12 @@ impl Emission<'_> {
 
     /// The coordinates of a group that are in `within`, where that is said, in the order of a walk.
     fn group(&mut self, group: &Group, walk: &Walk, within: &[Option<Range>]) -> Result<Code> {
+        if let Steps::Blocks(blocks) = &walk.what {
+            return blocks::loops(self, group, blocks);
+        }
+        if let Steps::Overlap(overlap) = &walk.what {
+            return overlap::loops(self, group, walk.number, overlap);
+        }
         if let Steps::Tiled(sizes, over, inner) = &walk.what {
             let mut ranges = Vec::new();
             let mut begins = Vec::new();
@@ -205,6 +219,8 @@ impl Emission<'_> {
             Steps::Wavefront(factors) => {
                 self.front(factors, self.combines(walk.number), ranges, body)
             }
+            // They are of nests alone.
+            Steps::Blocks(_) | Steps::Overlap(_) => Err(Failed::Error),
             Steps::Tiled(sizes, over, within) => {
                 let tile = |range: &Range, size: Size| {
                     let of =
@@ -353,7 +369,7 @@ impl Emission<'_> {
 
     /// Iterations of nests, by isl.
     fn nests(&mut self, group: &Group, walk: &Walk, within: &[Option<Range>]) -> Result<Code> {
-        let schedule = Schedule::new(self.order, group, walk, within);
+        let schedule = Schedule::new(self.order, group, &walk.what, within, None);
         let mut names = Names::default();
         for (at, range) in within.iter().enumerate() {
             if let Some((first, last)) = range {
@@ -387,6 +403,25 @@ impl Emission<'_> {
             then: self.node(&node, &names, walk.number, false)?,
             otherwise: Some(code),
         })))
+    }
+
+    /// Iterations of nests in a tile, and as many more as are said of each part and in each dimension, one after the other.
+    pub fn in_tile(
+        &mut self,
+        group: &Group,
+        walk: usize,
+        tile: &[Range],
+        more: &[Vec<(i64, i64)>],
+    ) -> Result<Code> {
+        let mut within: Vec<_> = tile.iter().cloned().map(Some).collect();
+        within.resize(group.depth, None);
+        let schedule = Schedule::new(self.order, group, &Steps::Serial, &within, Some(more));
+        let mut names = Names::default();
+        for (at, (first, last)) in tile.iter().enumerate() {
+            names.0.insert(format!("l{at}"), first.clone());
+            names.0.insert(format!("h{at}"), last.clone());
+        }
+        self.partial(&schedule, &names, walk, group.parts.len())
     }
 
     /// Loops through all of it: split so that nothing is asked within them, where that is not too much.
@@ -586,7 +621,14 @@ struct Schedule {
 }
 
 impl Schedule {
-    fn new(order: &Order, group: &Group, walk: &Walk, within: &[Option<Range>]) -> Self {
+    /// In what is `within`; where parts have `more` of it, on their own, and as the iteration variables are.
+    fn new(
+        order: &Order,
+        group: &Group,
+        steps: &Steps,
+        within: &[Option<Range>],
+        more: Option<&[Vec<(i64, i64)>]>,
+    ) -> Self {
         let chain = order.chain;
         let inside = within.iter().enumerate().filter(|one| one.1.is_some());
         let inside: Vec<_> = inside.map(|one| one.0).collect();
@@ -602,7 +644,7 @@ impl Schedule {
         let mut nests = Vec::new();
         let mut images = Vec::new();
         let mut coordinates: Vec<Vec<Affine>> = Vec::new();
-        for part in &group.parts {
+        for (number, part) in group.parts.iter().enumerate() {
             let Piece::Nest(nest) = part.piece else {
                 continue;
             };
@@ -613,8 +655,13 @@ impl Schedule {
                 .collect();
             let mut conditions = notation::domain(&chain.nests[nest]);
             images.push(image(&header, rank, &ours, &conditions));
-            let between =
-                |&at: &usize| format!("l{at} <= {} <= h{at}", notation::affine(&ours[at], "i"));
+            let between = |&at: &usize| match more {
+                Some(more) => {
+                    let (front, behind) = more[number][at];
+                    format!("l{at} - {front} <= i{at} <= h{at} + {behind}")
+                }
+                None => format!("l{at} <= {} <= h{at}", notation::affine(&ours[at], "i")),
+            };
             conditions.extend(inside.iter().map(between));
             domains.push(format!("{name} : {}", notation::all(conditions)));
             let rest = (group.depth..rank).map(|at| format!("{{ {name} -> [(i{at})] }}"));
@@ -632,7 +679,7 @@ impl Schedule {
         let mut shared: Vec<_> = (0..group.depth)
             .map(|at| of_all(&|ours| notation::affine(&ours[at], "i")))
             .collect();
-        let parallel = match &walk.what {
+        let parallel = match steps {
             Steps::Parallel if group.depth > 0 => Some(0),
             Steps::Wavefront(factors) if !shared.is_empty() => {
                 shared[0] = of_all(&|ours| {

@@ -6,13 +6,15 @@
 //!
 //! Guarantee: whatever is asked of an [`Order`] is done only where it is legal, and is otherwise an error that says why.
 
+use crate::blocks::{self, Blocks, Length};
 use crate::code::{Condition, Expression};
-use crate::dependences::{Dependence, Kind, dependences};
+use crate::dependences::{Dependence, dependences};
 use crate::isl::{Failed, Isl};
 use crate::model::{Affine, Chain};
+use crate::overlap::{self, Overlap};
 use crate::plan::{Plan, Refused};
 use crate::pragma::Position;
-use crate::{legality, loops, shifts, storage};
+use crate::{choice, legality, loops, shifts, storage};
 
 /// Iterations of a tile in a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +85,10 @@ pub(crate) enum Steps {
     /// The outermost loop counts a sum of coordinates, times these factors; there are none before they have been found.
     Wavefront(Vec<i64>),
     Tiled(Vec<Size>, Box<Walk>, Box<Walk>),
+    /// Blocks of the outermost loop in parallel, each serially, behind what is at their edges.
+    Blocks(Blocks),
+    /// Tiles in parallel, each serially, that compute again what they need of others.
+    Overlap(Overlap),
 }
 
 /// An order of a chain.
@@ -94,6 +100,8 @@ pub struct Order<'a> {
     pub(crate) requires: Vec<Condition>,
     /// Parameters that loops are moved by.
     pub(crate) moving: Vec<usize>,
+    /// Whether it depends on how many threads there are.
+    asks_for_threads: bool,
     walks: usize,
 }
 
@@ -116,6 +124,7 @@ impl<'a> Order<'a> {
             groups: Vec::new(),
             requires: Vec::new(),
             moving: Vec::new(),
+            asks_for_threads: false,
             walks: 0,
         };
         order.groups = (0..chain.nests.len())
@@ -201,64 +210,106 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// Chooses an order: outermost loops run in parallel where they can, and loops of which a later one reads what an
-    /// earlier one writes become one, but for their innermost loops, where that leaves the outermost one parallel.
+    /// Chooses an order of loops none of which has one yet: which of them become one a model of caches says. Rows run in parallel
+    /// where that is legal, else in blocks.
     pub fn choose(&mut self, at: Position) -> Done {
+        let chosen = choice::choose(self).map_err(|failed| Refused::failed(at, failed))?;
         let mut group = 0;
-        while group + 1 < self.groups.len() {
-            if !self.joined(at, group)? {
-                group += 1;
+        for one in chosen {
+            let mut groups = group..group + one.count;
+            if let Some(depth) = one.shifts.first().map(Vec::len).filter(|_| one.count > 1) {
+                let affine = |shift: Vec<i64>| shift.into_iter().map(Affine::constant).collect();
+                let shifts: Vec<_> = one.shifts.into_iter().map(affine).collect();
+                match self.fuse(at, groups.clone(), Some(&shifts), Some(depth)) {
+                    Ok(()) => groups.end = group + 1,
+                    Err(refused) if refused.is_illegal => {}
+                    Err(refused) => return Err(refused),
+                }
             }
-        }
-        for group in 0..self.groups.len() {
-            self.tried_parallel(at, group)?;
+            for group in groups.clone() {
+                if !self.tried_parallel(at, group)? && !self.tried_overlap(at, group)? {
+                    self.cut(at, group)?;
+                }
+            }
+            group = groups.end;
         }
         Ok(())
     }
 
-    /// Makes a group and the next one a single one, where that is good. Says whether it is.
-    fn joined(&mut self, at: Position, group: usize) -> std::result::Result<bool, Refused> {
-        let (one, other) = (self.groups[group].nests(), self.groups[group + 1].nests());
-        let is_passed_on = |dependence: &Dependence| {
-            let is_between = one.contains(&dependence.from) && other.contains(&dependence.to);
-            is_between && dependence.kind == Kind::Flow
-        };
-        let ranks = one
-            .iter()
-            .chain(&other)
-            .map(|&nest| self.chain.nests[nest].bounds.len());
-        let (least, most) = ranks.fold((usize::MAX, 0), |(least, most), rank| {
-            (least.min(rank), most.max(rank))
-        });
-        if least != most || least == 0 || !self.dependences.iter().any(is_passed_on) {
-            return Ok(false);
-        }
-        let before = self.groups.clone();
-        let depth = (least - 1).max(1);
-        let is_joined = match self.fuse(at, group..group + 2, None, Some(depth)) {
-            Ok(()) => {
-                let serial = self.groups[group].clone();
-                let is_parallel = self.tried_parallel(at, group)?;
-                self.groups[group] = serial;
-                is_parallel
-            }
-            Err(refused) if refused.is_illegal => false,
-            Err(refused) => return Err(refused),
-        };
-        if !is_joined {
-            self.groups = before;
-        }
-        Ok(is_joined)
-    }
-
     /// Runs the outermost loop of a group in parallel, where that is legal. Says whether it is.
-    fn tried_parallel(&mut self, at: Position, group: usize) -> std::result::Result<bool, Refused> {
+    pub(crate) fn tried_parallel(
+        &mut self,
+        at: Position,
+        group: usize,
+    ) -> std::result::Result<bool, Refused> {
         let what = Way::Parallel;
         match self.set(group, &Manner { at, what }) {
             Ok(()) => Ok(true),
             Err(refused) if refused.is_illegal => Ok(false),
             Err(refused) => Err(refused),
         }
+    }
+
+    /// Cuts a group into blocks of rows that run in parallel, one for each thread. Says whether that can be done.
+    pub fn cut(&mut self, at: Position, group: usize) -> std::result::Result<bool, Refused> {
+        let edges = blocks::edges(self, &self.groups[group]);
+        let Some(edges) = edges.map_err(|failed| Refused::failed(at, failed))? else {
+            return Ok(false);
+        };
+        let length = Length::Threads(self.chain.parameters.len());
+        let walk = self.walk(at, Steps::Blocks(Blocks { length, edges }));
+        self.change(group, |changed| changed.walk = walk)?;
+        self.asks_for_threads = true;
+        Ok(true)
+    }
+
+    /// Cuts a group into tiles of rows that overlap, one for each thread, where that can be done. Says whether it can.
+    fn tried_overlap(&mut self, at: Position, group: usize) -> std::result::Result<bool, Refused> {
+        let length = Length::Threads(self.chain.parameters.len());
+        let found = overlap::found(self, &self.groups[group], vec![length]);
+        let Ok(overlap) = found.map_err(|failed| Refused::failed(at, failed))? else {
+            return Ok(false);
+        };
+        let walk = self.walk(at, Steps::Overlap(overlap));
+        self.change(group, |changed| changed.walk = walk)?;
+        self.asks_for_threads = true;
+        Ok(true)
+    }
+
+    /// Cuts a group into tiles of such sizes that overlap. Where they would overwrite what others need, what is needed beyond
+    /// tiles of rows runs first.
+    pub fn overlap(&mut self, at: Position, group: usize, sizes: &[Size]) -> Done {
+        let (depth, nest) = (self.groups[group].depth, self.groups[group].first_nest());
+        self.sizes(at, sizes, depth, nest)?;
+        let failed = |failed| Refused::failed(at, failed);
+        if !matches!(self.groups[group].walk.what, Steps::Serial) {
+            let why = "only loops that are serial so far are cut into tiles that overlap";
+            return Err(Refused::illegal(at, why.to_string()));
+        }
+        let lengths = sizes.iter().copied().map(Length::Is).collect();
+        let found = overlap::found(self, &self.groups[group], lengths).map_err(failed)?;
+        let steps = match found {
+            Ok(overlap) => Steps::Overlap(overlap),
+            Err(why) => {
+                let edges = match sizes.len() {
+                    1 => blocks::edges(self, &self.groups[group]).map_err(failed)?,
+                    _ => None,
+                };
+                let Some(edges) = edges else {
+                    let why = format!(
+                        "tiles cannot overlap: {why}; the loops stay in the order in which they are written"
+                    );
+                    return Err(Refused {
+                        is_illegal: false,
+                        ..Refused::illegal(at, why)
+                    });
+                };
+                let length = Length::Is(sizes[0]);
+                Steps::Blocks(Blocks { length, edges })
+            }
+        };
+        let walk = self.walk(at, steps);
+        self.change(group, |changed| changed.walk = walk)
     }
 
     /// How many there are of what has become one.
@@ -412,12 +463,17 @@ impl<'a> Order<'a> {
 
     /// The loops.
     pub fn plan(&self) -> std::result::Result<Plan, Failed> {
-        let (buffers, whole) = storage::buffers(self)?;
+        let (code, needed) = loops::of(self)?;
+        let (mut buffers, mut whole) = storage::buffers(self)?;
+        whole.retain(|one| needed.iter().all(|buffer| buffer.space != one.space));
+        buffers.extend(needed);
         Ok(Plan {
-            code: loops::of(self)?,
+            code,
             requires: Condition::all(self.requires.clone()),
             buffers,
             whole,
+            independent: legality::independent(self)?,
+            threads: self.asks_for_threads.then_some(self.chain.parameters.len()),
         })
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::code::{Code, Condition, Expression, For};
 use crate::isl::{Failed, Isl};
-use crate::model::{Affine, Chain};
+use crate::model::{Affine, Chain, Nest};
 use crate::order::{Manner, Order, Size, Way};
-use crate::pragma::{Item, Number, Position, What};
+use crate::pragma::{Item, Number, Position, Tile, What};
 use crate::storage::{Buffer, Versions, Whole};
 
 /// An order.
@@ -14,10 +14,17 @@ pub struct Plan {
     pub code: Code,
     /// Where this holds the order is right; where it does not, the order in which the chain is written is.
     pub requires: Condition,
-    /// Temporary spaces of which less is enough in this order. Whoever does not know that is right as well.
+    /// Temporary spaces of which less is enough in this order. Whoever does not know that is right as well, but for those that
+    /// are needed.
     pub buffers: Vec<Buffer>,
     /// Temporary spaces of which all is needed.
     pub whole: Vec<Whole>,
+    /// The parameter that is how many threads share the loops that are parallel, where that is asked for: it is behind those of
+    /// the chain.
+    pub threads: Option<usize>,
+    /// Nests no iteration of whose innermost loop depends on another one of the same turn of the loops around, by the spaces
+    /// themselves; of buffers, where these keep all of what that loop goes along.
+    pub independent: Vec<usize>,
 }
 
 /// Why an order cannot be had.
@@ -95,6 +102,10 @@ fn plan_of(chain: &Chain, schedule: &[Item], values: &[usize]) -> Result<Plan, R
     for item in schedule {
         last = item.at;
         match &item.what {
+            What::Auto if schedule.len() > 1 => {
+                let why = "`auto` stands alone in a schedule".to_string();
+                return Err(Refused::illegal(item.at, why));
+            }
             What::Auto => order.choose(item.at)?,
             What::Fuse(shifts) => {
                 let number = |&number: &Number| affine(item.at, number, values);
@@ -104,7 +115,29 @@ fn plan_of(chain: &Chain, schedule: &[Item], values: &[usize]) -> Result<Plan, R
                     .as_ref()
                     .map(|shifts| shifts.iter().map(shift).collect::<Result<Vec<_>, _>>());
                 let shifts = shifts.transpose()?;
-                order.fuse(item.at, 0..order.groups(), shifts.as_deref(), None)?;
+                // Shifts of less than all loops are of the outer ones, which alone become one.
+                let depth = shifts.as_ref().and_then(|shifts| {
+                    let depth = shifts.first()?.len();
+                    let is_so = |shift: &Vec<Affine>| shift.len() == depth;
+                    let is_less = |nest: &Nest| nest.bounds.len() > depth;
+                    let is_outer = shifts.iter().all(is_so) && chain.nests.iter().all(is_less);
+                    (depth > 0 && is_outer).then_some(depth)
+                });
+                order.fuse(item.at, 0..order.groups(), shifts.as_deref(), depth)?;
+            }
+            What::Tile(tile) if tile.overlaps => {
+                let sizes = sizes(item.at, tile, values)?;
+                if item.at != schedule[schedule.len() - 1].at {
+                    let why = "tiles that overlap are the last item of a schedule".to_string();
+                    return Err(Refused::illegal(item.at, why));
+                }
+                if (&tile.over.what, &tile.within.what) != (&What::Parallel, &What::Serial) {
+                    let why = "tiles that overlap run in parallel, and what is in them does not: write `parallel, serial`";
+                    return Err(Refused::illegal(item.at, why.to_string()));
+                }
+                for group in 0..order.groups() {
+                    order.overlap(item.at, group, &sizes)?;
+                }
             }
             _ => {
                 let manner = manner(item, values)?;
@@ -129,24 +162,25 @@ fn affine(at: Position, number: Number, values: &[usize]) -> Result<Affine, Refu
     }
 }
 
+fn sizes(at: Position, tile: &Tile, values: &[usize]) -> Result<Vec<Size>, Refused> {
+    let size = |size: &Number| match *size {
+        Number::Constant(size) => Ok(Size::Constant(size)),
+        Number::Value(number) => Ok(Size::Parameter(value(at, number, values)?)),
+    };
+    tile.sizes.iter().map(size).collect()
+}
+
 fn manner(item: &Item, values: &[usize]) -> Result<Manner, Refused> {
     let what = match &item.what {
         What::Serial => Way::Serial,
         What::Parallel => Way::Parallel,
         What::Wavefront => Way::Wavefront,
         What::Tile(tile) if tile.overlaps => {
-            let why = "tiles that overlap are not known yet: the loops stay in the order in which they are written";
-            return Err(Refused {
-                is_illegal: false,
-                ..Refused::illegal(item.at, why.to_string())
-            });
+            let why = "tiles that overlap are in no others";
+            return Err(Refused::illegal(item.at, why.to_string()));
         }
         What::Tile(tile) => {
-            let size = |size: &Number| match *size {
-                Number::Constant(size) => Ok(Size::Constant(size)),
-                Number::Value(number) => Ok(Size::Parameter(value(item.at, number, values)?)),
-            };
-            let sizes = tile.sizes.iter().map(size).collect::<Result<Vec<_>, _>>()?;
+            let sizes = sizes(item.at, tile, values)?;
             let (over, within) = (manner(&tile.over, values)?, manner(&tile.within, values)?);
             Way::Tile(sizes, over.into(), within.into())
         }
@@ -156,6 +190,17 @@ fn manner(item: &Item, values: &[usize]) -> Result<Manner, Refused> {
         }
     };
     Ok(Manner { at: item.at, what })
+}
+
+/// The order in which the loops are written, the outermost ones in parallel where that is legal: for what has more threads
+/// than there are blocks of rows.
+pub fn in_parallel(chain: &Chain) -> Result<Plan, Refused> {
+    let failed = |failed| Refused::failed(Position::default(), failed);
+    let mut order = Order::new(chain).map_err(failed)?;
+    for group in 0..order.groups() {
+        order.tried_parallel(Position::default(), group)?;
+    }
+    order.plan().map_err(failed)
 }
 
 /// The order in which the loops are written.
@@ -184,6 +229,8 @@ pub fn as_written(chain: &Chain) -> Plan {
         requires: Condition::Constant(true),
         buffers: Vec::new(),
         whole: Vec::new(),
+        threads: None,
+        independent: Vec::new(),
     }
 }
 

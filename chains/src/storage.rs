@@ -37,6 +37,9 @@ pub struct Buffer {
     pub is_bounded: bool,
     /// Whether a parallel loop is around, each iteration of which needs what there is for it alone: each thread has its own.
     pub is_private: bool,
+    /// The variable of that loop; where it is not said, it is any parallel loop around, the outermost one. Elsewhere the space
+    /// itself is used.
+    pub within: Option<usize>,
 }
 
 /// A number of the elements of a buffer.
@@ -118,12 +121,13 @@ fn buffer(order: &Order, space: usize) -> Result<std::result::Result<Buffer, &'s
         numbers: numbers.collect::<Result<_>>()?,
         is_bounded: bounds.is_some(),
         is_private,
+        within: None,
     }))
 }
 
 /// From where to where all of a space is written, if that is known without a look at iterations, and if what is read of it
 /// there has been written, by a loop in front of the one that reads it.
-fn bounds(order: &Order, space: usize) -> Result<Option<Vec<(Expression, Expression)>>> {
+pub(crate) fn bounds(order: &Order, space: usize) -> Result<Option<Vec<(Expression, Expression)>>> {
     let mut known: Option<Vec<(Affine, Affine)>> = None;
     for (nest, access) in accesses(order, space) {
         match access.mode {
@@ -224,7 +228,8 @@ fn steps(walk: &Walk, depth: usize) -> Option<Vec<Step>> {
     let is_parallel = match &walk.what {
         Steps::Serial => false,
         Steps::Parallel => true,
-        Steps::Wavefront(_) => return None,
+        // Those have buffers that they need.
+        Steps::Wavefront(_) | Steps::Blocks(_) | Steps::Overlap(_) => return None,
         Steps::Tiled(sizes, over, within) => {
             let mut all = steps(over, sizes.len())?;
             for step in &mut all {
@@ -314,7 +319,7 @@ fn periods(order: &Order, space: usize) -> Result<Periods> {
 }
 
 /// How many values of a number are accessed while a coordinate has one value.
-fn width(order: &Order, group: &Group, space: usize, at: usize) -> Result<Option<i64>> {
+pub(crate) fn width(order: &Order, group: &Group, space: usize, at: usize) -> Result<Option<i64>> {
     let most = reach(order, group, space, at, "")?;
     let least = reach(order, group, space, at, "-")?;
     Ok(most.zip(least).and_then(|(most, least)| {
@@ -351,7 +356,7 @@ fn reach(order: &Order, group: &Group, space: usize, at: usize, sign: &str) -> R
 }
 
 /// The least and the largest number that is accessed.
-fn extent(order: &Order, space: usize, at: usize) -> Result<(Expression, Expression)> {
+pub(crate) fn extent(order: &Order, space: usize, at: usize) -> Result<(Expression, Expression)> {
     let (mut first, mut last) = (Vec::new(), Vec::new());
     for (nest, access) in accesses(order, space) {
         let Some(number) = access.index.as_ref().and_then(|index| index.get(at)) else {
@@ -463,7 +468,7 @@ impl Versions {
         plan.whole.dedup_by_key(|one| one.space);
         for buffer in &mut plan.buffers {
             buffer.space = self.of[buffer.space];
-            buffer.is_needed = is_several(buffer.space);
+            buffer.is_needed |= is_several(buffer.space);
         }
         self.rename(&mut plan.code);
         plan
@@ -489,7 +494,7 @@ impl Versions {
 
 /// Whether all that is read of a space from a nest on has been written from there on, in nests in front of the one that
 /// reads it.
-fn is_covered(isl: &Isl, chain: &Chain, space: usize, from: usize) -> Result<bool> {
+pub(crate) fn is_covered(isl: &Isl, chain: &Chain, space: usize, from: usize) -> Result<bool> {
     let its = |nest: usize| {
         let accesses = chain.nests[nest].accesses.iter();
         accesses.filter(move |access| access.space == space)

@@ -3,8 +3,9 @@
 
 mod oracle;
 
+use okl_chains::code::Code;
 use okl_chains::model::{Access, Affine, Bounds, Chain, Mode, Nest};
-use okl_chains::order::{Manner, Order, Way};
+use okl_chains::order::{Manner, Order, Size, Way};
 use okl_chains::plan;
 use okl_chains::pragma::{Number, Position, What};
 use oracle::*;
@@ -174,7 +175,7 @@ fn items(chance: &mut Chance, chain: &Chain) -> Vec<What> {
     if chance.one_in(12) {
         return vec![What::Auto];
     }
-    let item = |chance: &mut Chance| match chance.below(11) {
+    let item = |chance: &mut Chance| match chance.below(10) {
         0..4 => What::Fuse(None),
         4 => {
             let shift = |chance: &mut Chance| match chance.one_in(6) {
@@ -188,10 +189,19 @@ fn items(chance: &mut Chance, chain: &Chain) -> Vec<What> {
             What::Fuse(Some(shifts.collect()))
         }
         5..8 => tile_by_chance(chance, depth, 1),
-        8 => What::Auto,
         _ => way(chance, depth, 1),
     };
-    (0..1 + chance.below(3)).map(|_| item(chance)).collect()
+    let mut all: Vec<_> = (0..1 + chance.below(3)).map(|_| item(chance)).collect();
+    if chance.one_in(8) {
+        all.truncate(1);
+        let sizes = 1 + chance.below(depth);
+        let size = |_| match chance.one_in(4) {
+            true => Number::Value(0),
+            false => Number::Constant(chance.from(1, 4)),
+        };
+        all.push(overlapping((0..sizes).map(size).collect()));
+    }
+    all
 }
 
 fn number_of(name: &str, otherwise: u64) -> u64 {
@@ -219,8 +229,10 @@ fn orders_are_right_or_refused() {
             Ok(plan) => plan,
             Err(one) => {
                 refused += 1;
-                given_up += u32::from(!one.is_illegal);
-                if !one.is_illegal {
+                // That tiles cannot overlap is found out, and not given up.
+                let is_found = one.is_illegal || one.why.starts_with("tiles cannot overlap");
+                given_up += u32::from(!is_found);
+                if !is_found {
                     println!("given up, number {number} of seed {seed}: {}", one.why);
                 }
                 continue;
@@ -262,6 +274,109 @@ fn orders_are_right_or_refused() {
     assert!(
         right * 4 > count,
         "{right} of {count} schedules are legal: these chains say little"
+    );
+}
+
+/// Loops that sweep over some spaces, which read what is near and write one of them.
+fn sweeps(chance: &mut Chance, depth: usize) -> Chain {
+    let names = [("A", depth), ("B", depth), ("C", depth)];
+    let spaces = 1 + chance.below(3);
+    let mut chain = Builder::new(&PARAMETERS[..2], &names[..spaces]).0;
+    for space in &mut chain.spaces {
+        space.is_local = chance.one_in(2);
+    }
+    for stage in 0..2 + chance.below(4) {
+        let mut nest = Nest {
+            line: stage as u32 + 1,
+            ..Nest::default()
+        };
+        for at in 0..depth {
+            let triangular = at > 0 && chance.one_in(8);
+            nest.bounds.push(Bounds {
+                first: Affine::constant(chance.from(-1, 1)),
+                last: match triangular {
+                    true => Affine::iterator(at - 1, chance.from(-1, 1)),
+                    false => oracle::parameter(chance.below(2), chance.from(-1, 1)),
+                },
+            });
+        }
+        let mut add = |space, mode, index| {
+            nest.accesses.push(Access {
+                space,
+                mode,
+                must: true,
+                index: Some(index),
+            });
+        };
+        let to = chance.below(spaces);
+        let moved = match chance.one_in(4) {
+            true => chance.from(-1, 1),
+            false => 0,
+        };
+        let here = (0..depth).map(|at| Affine::iterator(at, moved));
+        add(to, Mode::Write, here.collect());
+        for _ in 0..chance.below(4) {
+            let of = chance.below(spaces);
+            // Rows of what it writes itself are not read: they cannot be cut.
+            let near = |at: usize, chance: &mut Chance| match of == to && at == 0 {
+                true => Affine::iterator(at, moved),
+                false => Affine::iterator(at, chance.from(-2, 2)),
+            };
+            add(
+                of,
+                Mode::Read,
+                (0..depth).map(|at| near(at, chance)).collect(),
+            );
+        }
+        chain.nests.push(nest);
+    }
+    chain
+}
+
+#[test]
+fn blocks_need_nothing_of_each_other() {
+    let (count, seed) = (
+        number_of("OKL_CHAINS_RANDOM", 120),
+        number_of("OKL_CHAINS_SEED", 1),
+    );
+    let (mut cut, mut edges, mut buffers) = (0, 0, 0);
+    for number in 0..count {
+        let mut chance = Chance(seed.wrapping_mul(9_000_011).wrapping_add(number));
+        let depth = 1 + chance.below(2);
+        let chain = match chance.one_in(5) {
+            true => chain(&mut chance),
+            false => sweeps(&mut chance, depth),
+        };
+        let mut order = Order::new(&chain).expect("isl is installed");
+        let first = chance.below(2).min(chain.nests.len() - 1);
+        let depth = 1 + chance.below(depth);
+        let groups = first..chain.nests.len();
+        if let Err(refused) = order.fuse(Position::default(), groups, None, Some(depth)) {
+            assert!(refused.is_illegal, "{refused:?}");
+            continue;
+        }
+        if !order.cut(Position::default(), first).expect("it is legal") {
+            continue;
+        }
+        cut += 1;
+        let plan = order.plan().expect("there are loops");
+        edges += u32::from(matches!(&plan.code, Code::Sequence(all) if all.len() > 1 + first));
+        buffers += plan.buffers.len();
+        for _ in 0..4 {
+            let mut parameters = vec![chance.from(0, 12), chance.from(-1, 12), 2, 1];
+            parameters.truncate(chain.parameters.len());
+            if let Err(wrong) = check(&chain, &plan, &parameters) {
+                panic!(
+                    "number {number} of seed {seed}: {wrong}\n{chain:#?}\n{:?}",
+                    plan.code
+                );
+            }
+        }
+    }
+    println!("{cut} chains are cut, {edges} of them with edges, {buffers} buffers");
+    assert!(
+        cut * 2 > count && u64::from(edges) * 8 > count,
+        "{cut} chains are cut, {edges} of them with edges: they say little"
     );
 }
 
@@ -329,6 +444,60 @@ fn said_of_run_time(one: &What) -> bool {
         }
         _ => false,
     }
+}
+
+#[test]
+fn tiles_that_overlap_need_nothing_of_each_other() {
+    let (count, seed) = (
+        number_of("OKL_CHAINS_RANDOM", 120) / 2,
+        number_of("OKL_CHAINS_SEED", 1),
+    );
+    let (mut cut, mut again) = (0, 0);
+    for number in 0..count {
+        let mut chance = Chance(seed.wrapping_mul(11_000_027).wrapping_add(number));
+        let rank = 1 + chance.below(2);
+        let mut chain = pipeline(&mut chance, rank);
+        let last = chain.nests.len() - 1;
+        chain.spaces[last].is_local = false;
+        if chance.one_in(3) {
+            // Something that is there already is changed in its place.
+            let stage = chance.below(last + 1);
+            let mut update = chain.nests[stage].clone();
+            let mut here = update.accesses[0].clone();
+            update.accesses.truncate(1);
+            here.mode = Mode::Read;
+            update.accesses.push(here);
+            chain.nests.insert(stage + 1, update);
+        }
+        let mut order = Order::new(&chain).expect("isl is installed");
+        let depth = 1 + chance.below(rank);
+        order
+            .fuse(Position::default(), 0..chain.nests.len(), None, Some(depth))
+            .expect("it is legal");
+        let sizes: Vec<_> = (0..1 + chance.below(depth))
+            .map(|_| Size::Constant(chance.from(1, 5)))
+            .collect();
+        if let Err(refused) = order.overlap(Position::default(), 0, &sizes) {
+            assert!(!refused.is_illegal, "{refused:?}");
+            continue;
+        }
+        cut += 1;
+        let plan = order.plan().expect("there are loops");
+        again += u64::from(plan.buffers.iter().any(|buffer| buffer.is_needed));
+        for size in 0..=6 {
+            if let Err(wrong) = check(&chain, &plan, &[size]) {
+                panic!(
+                    "number {number} of seed {seed}: {wrong}\n{chain:#?}\n{:?}",
+                    plan.code
+                );
+            }
+        }
+    }
+    println!("{cut} chains are cut, {again} of them overlap");
+    assert!(
+        again * 2 > count,
+        "{again} of {count} overlap: they say little"
+    );
 }
 
 #[test]

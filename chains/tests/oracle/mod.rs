@@ -87,8 +87,19 @@ fn combines(code: &Code, all: &mut HashMap<usize, Vec<usize>>) {
     }
 }
 
-/// Whether a plan is right for these parameters, or says itself that it is not for them.
+/// Whether a plan is right for these parameters, or says itself that it is not for them; whatever threads there are.
 pub fn check(chain: &Chain, plan: &Plan, parameters: &[i64]) -> Result<(), String> {
+    let Some(place) = plan.threads else {
+        return check_all(chain, plan, parameters);
+    };
+    assert_eq!(place, parameters.len());
+    [1, 2, 3, 5, 0].iter().try_for_each(|&threads| {
+        let parameters = [parameters, &[threads]].concat();
+        check_all(chain, plan, &parameters)
+    })
+}
+
+fn check_all(chain: &Chain, plan: &Plan, parameters: &[i64]) -> Result<(), String> {
     match plan.requires.holds(parameters, &[]) {
         Some(true) => {
             check_with(chain, &plan.code, &plan.buffers, parameters)?;
@@ -99,7 +110,7 @@ pub fn check(chain: &Chain, plan: &Plan, parameters: &[i64]) -> Result<(), Strin
     }
 }
 
-/// The number of an iteration, and what it accesses how.
+/// When an iteration is run, and what it accesses how.
 type Accessed = (usize, Mode, Option<Vec<i64>>);
 
 /// Whether code is right for these parameters.
@@ -126,22 +137,35 @@ fn check_with(
         .enumerate()
         .map(|(at, one)| (one, at))
         .collect();
-    let mut times = vec![None; written.len()];
-    for (time, (iteration, _)) in ran.iter().enumerate() {
+    let mut times = vec![0; written.len()];
+    for (iteration, _) in &ran {
         let Some(&number) = numbers.get(iteration) else {
             return Err(format!(
                 "{iteration:?} is run, but is none of {parameters:?}"
             ));
         };
-        if times[number].replace(time).is_some() {
-            return Err(format!("{iteration:?} is run twice with {parameters:?}"));
-        }
+        times[number] += 1;
     }
-    let mut when = Vec::new();
-    for (number, time) in times.into_iter().enumerate() {
-        when.push(
-            time.ok_or_else(|| format!("{:?} is not run with {parameters:?}", written[number]))?,
-        );
+    // What an iteration finds in buffers of its thread alone may be found again, or not at all: whether that is right is seen
+    // where it is read.
+    let is_own = |nest: usize, space: usize| {
+        let buffer = buffer_of(buffers, nest, space).map(|buffer| &buffers[buffer]);
+        buffer.is_some_and(|buffer| buffer.is_needed && buffer.is_private)
+    };
+    let may_be_again = |nest: usize| {
+        let accesses = chain.nests[nest].accesses.iter();
+        let mut changes = accesses
+            .filter(|access| access.mode != Mode::Read)
+            .peekable();
+        changes.peek().is_some() && changes.all(|access| is_own(nest, access.space))
+    };
+    for (number, times) in times.into_iter().enumerate() {
+        if times != 1 && !may_be_again(written[number].0) {
+            return Err(format!(
+                "{:?} is run {times} times with {parameters:?}",
+                written[number]
+            ));
+        }
     }
     let mut combined = HashMap::new();
     combines(code, &mut combined);
@@ -152,14 +176,15 @@ fn check_with(
         Some(buffer) if buffers[buffer].is_needed => count + buffer,
         _ => space,
     };
-    for (number, (nest, iteration)) in written.iter().enumerate() {
-        for access in &chain.nests[*nest].accesses {
+    for (time, ((nest, iteration), _)) in ran.iter().enumerate() {
+        let own = chain.nests[*nest].accesses.iter();
+        for access in own.filter(|access| !is_own(*nest, access.space)) {
             let of = |one: &Affine| value(one, iteration, parameters);
             let element = access
                 .index
                 .as_ref()
                 .map(|index| index.iter().map(of).collect());
-            accesses[place(*nest, access.space)].push((number, access.mode, element));
+            accesses[place(*nest, access.space)].push((time, access.mode, element));
         }
     }
     for (place, accesses) in accesses.iter().enumerate() {
@@ -174,14 +199,14 @@ fn check_with(
                     continue;
                 }
                 let is_combined = one == other && matches!(one, Mode::Reduce(_));
-                let (first, second) = (&ran[when[*earlier]], &ran[when[*later]]);
+                let (first, second) = (&ran[*earlier], &ran[*later]);
                 let said = |what: &str| {
                     Err(format!(
                         "{what}: {:?} and {:?} access `{}` {element:?} with {parameters:?}",
                         first.0, second.0, chain.spaces[space].name
                     ))
                 };
-                if !is_combined && when[*earlier] > when[*later] {
+                if !is_combined && numbers[&first.0] > numbers[&second.0] {
                     return said("the later one is first");
                 }
                 let turns = first.1.iter().zip(&second.1);
@@ -206,20 +231,20 @@ type Value = Option<(Iteration, Vec<i64>)>;
 /// A place in a buffer: that of an iteration of a parallel loop, where each has its own.
 type Slot = (usize, Option<Turn>, Vec<i64>);
 
-/// Where an element of a buffer is in an iteration of parallel loops.
-type PlaceOf<'a> = &'a dyn Fn(usize, &[Turn], &[i64]) -> Slot;
+/// Where an element of a buffer is in an iteration of parallel loops, for one that reads or writes it.
+type Places<'p> = dyn Fn(usize, &[Turn], &[i64], bool) -> Slot + 'p;
 
-/// What each iteration reads of spaces that have buffers, by the iterations that have written it, where elements have the
+/// What each iteration that is run reads of spaces that have buffers, by the iterations that have written it, where elements have the
 /// places that `place` says.
 fn values_read(
     chain: &Chain,
     plan: &Plan,
     order: &[(Iteration, Vec<Turn>)],
     parameters: &[i64],
-    place: PlaceOf<'_>,
-) -> HashMap<Iteration, Vec<Value>> {
+    place: &Places<'_>,
+) -> Vec<(Iteration, Vec<Value>)> {
     let mut memory: HashMap<Slot, (Iteration, Vec<i64>)> = HashMap::new();
-    let mut all = HashMap::new();
+    let mut all = Vec::new();
     for (iteration, turns) in order {
         let mut values = Vec::new();
         let ours = |writes: bool| {
@@ -239,12 +264,13 @@ fn values_read(
             })
         };
         for (buffer, element) in ours(false) {
-            values.push(memory.get(&place(buffer, turns, &element)).cloned());
+            values.push(memory.get(&place(buffer, turns, &element, false)).cloned());
         }
         for (buffer, element) in ours(true) {
-            memory.insert(place(buffer, turns, &element), (iteration.clone(), element));
+            let slot = place(buffer, turns, &element, true);
+            memory.insert(slot, (iteration.clone(), element));
         }
-        all.insert(iteration.clone(), values);
+        all.push((iteration.clone(), values));
     }
     all
 }
@@ -254,38 +280,57 @@ fn check_buffers(chain: &Chain, plan: &Plan, parameters: &[i64]) -> Result<(), S
     if plan.buffers.is_empty() {
         return Ok(());
     }
-    let whole = |buffer: usize, _: &[Turn], element: &[i64]| (buffer, None, element.to_vec());
-    let some = |buffer: usize, turns: &[Turn], element: &[i64]| {
+    let whole =
+        |buffer: usize, _: &[Turn], element: &[i64], _: bool| (buffer, None, element.to_vec());
+    let some = |buffer: usize, turns: &[Turn], element: &[i64], writes: bool| {
         let buffer_of = &plan.buffers[buffer];
-        let end = |one: &code::Expression| one.value(parameters, &[]).expect("ends have values");
-        let numbers = || buffer_of.numbers.iter().zip(element);
-        let is_inside =
-            numbers().all(|(number, at)| (end(&number.first)..=end(&number.last)).contains(at));
-        if !is_inside {
-            assert!(buffer_of.is_bounded, "{element:?} is not in {buffer_of:?}");
-            // It is in the space itself.
-            return (plan.buffers.len() + buffer, None, element.to_vec());
+        let mut variables = Vec::new();
+        for turn in turns {
+            variables.resize(variables.len().max(turn.variable + 1), None);
+            variables[turn.variable] = Some(turn.value);
         }
-        let place =
-            numbers().map(|(number, &at)| number.period.map_or(at, |period| at.rem_euclid(period)));
         // Where there is no parallel loop around, nobody has one of his own.
-        let turn = turns.first().copied().filter(|_| buffer_of.is_private);
+        let turn = match buffer_of.within {
+            Some(variable) => turns.iter().find(|turn| turn.variable == variable),
+            None => turns.first(),
+        };
+        let turn = turn.copied().filter(|_| buffer_of.is_private);
         assert!(
             buffer_of.is_private || turns.is_empty(),
             "threads share a buffer"
         );
+        // It is in the space itself.
+        let elsewhere = (plan.buffers.len() + buffer, None, element.to_vec());
+        if buffer_of.within.is_some() && turn.is_none() {
+            return elsewhere;
+        }
+        let end =
+            |one: &code::Expression| one.value(parameters, &variables).expect("ends have values");
+        let numbers = || buffer_of.numbers.iter().zip(element);
+        let is_inside =
+            numbers().all(|(number, at)| (end(&number.first)..=end(&number.last)).contains(at));
+        if !is_inside {
+            assert!(
+                buffer_of.is_bounded && !writes,
+                "{element:?} is not in {buffer_of:?}"
+            );
+            return elsewhere;
+        }
+        let place =
+            numbers().map(|(number, &at)| number.period.map_or(at, |period| at.rem_euclid(period)));
         (buffer, turn, place.collect())
     };
     let written = iterations(chain, parameters).into_iter();
     let written: Vec<_> = written.map(|one| (one, Vec::new())).collect();
     let ran = order(&plan.code, parameters);
     let expected = values_read(chain, plan, &written, parameters, &whole);
+    let expected: HashMap<_, _> = expected.into_iter().collect();
     let found = values_read(chain, plan, &ran, parameters, &some);
-    for (iteration, _) in &written {
-        if found[iteration] != expected[iteration] {
+    for (iteration, values) in &found {
+        if *values != expected[iteration] {
             return Err(format!(
-                "{iteration:?} reads {:?} in place of {:?} with {parameters:?}, {:?}",
-                found[iteration], expected[iteration], plan.buffers
+                "{iteration:?} reads {values:?} in place of {:?} with {parameters:?}, {:?}",
+                expected[iteration], plan.buffers
             ));
         }
     }
@@ -405,6 +450,17 @@ pub fn tile_of(sizes: Vec<Number>, over: What, within: What) -> What {
         within: item(within),
         overlaps: false,
     })
+}
+
+/// Tiles that overlap.
+pub fn overlapping(sizes: Vec<Number>) -> What {
+    match tile_of(sizes, What::Parallel, What::Serial) {
+        What::Tile(tile) => What::Tile(Tile {
+            overlaps: true,
+            ..tile
+        }),
+        other => other,
+    }
 }
 
 pub fn fuse_by(shifts: &[&[i64]]) -> What {

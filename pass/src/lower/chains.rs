@@ -8,7 +8,9 @@
 
 mod bodies;
 mod code;
+mod independent;
 mod storage;
+mod threads;
 
 use std::collections::HashSet;
 
@@ -28,6 +30,7 @@ use bodies::{Around, Body, Iteration};
 use code::{Writer, nests_of};
 use storage::{Stored, told};
 
+pub use independent::accesses;
 pub use storage::{Temporary, temporary};
 
 /// Parameters of more than 32 bits are looked at: sums of them do not overflow then, nor do products of two of them where
@@ -53,6 +56,8 @@ pub struct Order<'m> {
     pub temporaries: Vec<Option<Temporary<'m>>>,
     /// What spaces are called.
     pub names: Vec<String>,
+    /// The loads and stores of each nest by which its iterations access spaces.
+    pub accesses: Vec<Vec<Instruction<'m>>>,
 }
 
 /// What becomes of a chain.
@@ -338,9 +343,17 @@ impl<'m> Lowered<'m> {
             .then(|| copy_of_counting(module, [written, behind], &iterations));
 
         let begins = function.append_block(module);
-        let values = parameters.clone();
+        let mut values = parameters.clone();
+        if let Some(place) = self.order.plan.threads {
+            assert_eq!(place, values.len(), "it is behind the chain's own");
+            let builder = Builder::before(module, jump);
+            builder.stand_at(like);
+            let is_alone = self.alone.is_some();
+            values.push(threads::count(module, &builder, is_alone));
+        }
         let (shares, stored) = (&self.shares, &self.stored);
         let mut writer = Writer::before(module, jump, chain, &iterations, values, shares, stored);
+        writer.independent.clone_from(&self.order.plan.independent);
         let (inside, memory) = writer.with_buffers(begins, written);
         let last = writer.code(&self.order.plan.code, inside);
         writer.give_back(last, memory);
@@ -361,6 +374,11 @@ impl<'m> Lowered<'m> {
                 builder.go_if(fit, first, written);
             }
             None => builder.go(first),
+        }
+        for (accesses, closing) in self.order.accesses.iter().zip(&writer.closing) {
+            if !accesses.is_empty() && !closing.is_empty() {
+                Instruction::mark_independent(accesses, closing);
+            }
         }
         jump.erase();
         let (shared, own) = (writer.shared, writer.own);

@@ -5,14 +5,14 @@
 //! library.
 
 use okl_chains::code::Code;
-use okl_chains::plan::{Refused, as_written, plan};
+use okl_chains::plan::{Refused, as_written, in_parallel, plan};
 use okl_chains::pragma::{Position, Sharing};
 
 use crate::analysis::chains::{self, Modelled, Outcome};
 use crate::diagnostic::{Declined, Site, report};
 use crate::ir::{Chain, Nest};
 use crate::llvm::{Call, Module, Severity};
-use crate::lower::chains::{Lowered, Order, Temporary, check, take_out_all, temporary};
+use crate::lower::chains::{Lowered, Order, Temporary, accesses, check, take_out_all, temporary};
 use crate::recognise::loop_chain;
 
 /// What there is to do and to say.
@@ -71,7 +71,7 @@ impl<'m> Lowering<'m> {
         let site = chain.site;
         let (temporaries, mut whole) = temporaries(&chain, &mut known, on_devices);
         let local = locals(&chain, &known);
-        let found = order(chain, known, temporaries, &mut self.trusted);
+        let found = order(chain, known, temporaries, on_devices, &mut self.trusted);
         if let Ok(found) = &found {
             let plan = found.as_ref().map(|order| &order.plan);
             whole.extend(
@@ -174,6 +174,7 @@ fn order<'m>(
     chain: Chain<'m>,
     known: Modelled<'m>,
     temporaries: Vec<Option<Temporary<'m>>>,
+    on_devices: bool,
     trusted: &mut Vec<Declined<'m>>,
 ) -> Result<Option<Order<'m>>, Refused> {
     let plan = match chain.said.schedule.is_empty() {
@@ -186,8 +187,16 @@ fn order<'m>(
             share(&mut plan.code, &shared);
             plan
         }
-        false => plan(&known.model, &chain.said.schedule, &known.values)?,
+        false => {
+            let plan = plan(&known.model, &chain.said.schedule, &known.values)?;
+            // A device has more to do than a block for each thread of the host's.
+            match plan.threads.is_some() && on_devices {
+                true => in_parallel(&known.model)?,
+                false => plan,
+            }
+        }
     };
+    let accesses = accesses(&known);
     trusted.extend(known.trusted);
     Ok(Some(Order {
         chain,
@@ -195,6 +204,7 @@ fn order<'m>(
         plan,
         temporaries,
         names: known.model.spaces.into_iter().map(|one| one.name).collect(),
+        accesses,
     }))
 }
 

@@ -42,6 +42,9 @@ pub struct Writer<'a, 'm> {
     pub shared: Vec<Counter<'m>>,
     /// The calls of iterations.
     pub calls: Vec<Call<'m>>,
+    /// Nests no iteration of whose innermost loop depends on another one, and what closes such loops, of each nest.
+    pub independent: Vec<usize>,
+    pub closing: Vec<Vec<Instruction<'m>>>,
     /// Temporary spaces that have buffers.
     pub stored: &'a [Stored<'m>],
     /// Whether a loop around has buffers for each of its iterations.
@@ -89,6 +92,8 @@ impl<'a, 'm> Writer<'a, 'm> {
             is_shared: false,
             shared: Vec::new(),
             calls: Vec::new(),
+            independent: Vec::new(),
+            closing: vec![Vec::new(); chain.nests.len()],
             stored,
             has_private: false,
             own: Vec::new(),
@@ -200,6 +205,9 @@ impl<'a, 'm> Writer<'a, 'm> {
         let builder = self.at(last);
         let next = exact(&builder, Opcode::LLVMAdd, variable, step);
         builder.go(header);
+        if let Some(nest) = self.independent(one) {
+            self.closing[nest].extend(last.terminator());
+        }
         variable.add_incoming(next, last);
         exit
     }

@@ -300,6 +300,16 @@ impl<'m> Stored<'m> {
         builder.sum(sum, inside)
     }
 
+    /// Whether elements that differ by a number that the innermost loop of a nest counts have places of their own.
+    pub fn is_apart(&self, nest: usize, innermost: usize) -> bool {
+        let its = self.accesses.iter().filter(|place| place.nest == nest);
+        let mut numbers = its.flat_map(|place| place.index.iter().zip(&self.numbers));
+        numbers.all(|(index, kept)| {
+            let factor = index.iterators.get(innermost).copied().unwrap_or(0);
+            factor == 0 || *kept == Kept::All
+        })
+    }
+
     /// To how many bytes an access is aligned at least.
     pub fn alignment(&self, place: &Place<'m>) -> u32 {
         let steps = place.inside.counters.iter().map(|counter| counter.1);
@@ -549,7 +559,10 @@ impl<'m> Writer<'_, 'm> {
         nests_of(&one.body, &mut nests);
         let is_its = |stored: &Stored<'m>| {
             let mut users = stored.buffer.nests.iter();
-            stored.buffer.is_private && users.any(|nest| nests.contains(nest))
+            let within = stored.buffer.within;
+            stored.buffer.is_private
+                && within.is_none_or(|variable| variable == one.variable)
+                && users.any(|nest| nests.contains(nest))
         };
         let all = self.stored.iter().enumerate();
         let its: Vec<_> = { all }
@@ -604,7 +617,7 @@ impl<'m> Writer<'_, 'm> {
 }
 
 /// Whether code is nothing but iterations of nests, which are these.
-fn only_runs<'c>(code: &'c Code, runs: &mut Vec<(usize, &'c [Expression])>) -> bool {
+pub(super) fn only_runs<'c>(code: &'c Code, runs: &mut Vec<(usize, &'c [Expression])>) -> bool {
     match code {
         Code::Sequence(all) => all.iter().all(|one| only_runs(one, runs)),
         Code::Run { nest, iteration } => {
@@ -616,7 +629,7 @@ fn only_runs<'c>(code: &'c Code, runs: &mut Vec<(usize, &'c [Expression])>) -> b
 }
 
 /// What a variable is multiplied with in a number, where it is in it in no other way.
-fn factor(number: &Expression, variable: usize) -> Option<i64> {
+pub(super) fn factor(number: &Expression, variable: usize) -> Option<i64> {
     let of = |one: &Expression| factor(one, variable);
     match number {
         Expression::Constant(_) | Expression::Parameter(_) => Some(0),

@@ -1,0 +1,25 @@
+//! How many threads share loops: those that OpenMP would have a region run on, or one where there is no new region.
+
+use crate::llvm::{Builder, Linkage, Module, Value};
+
+/// OpenMP's function that says whether threads are a team already.
+const IN_PARALLEL: &str = "omp_in_parallel";
+/// OpenMP's function that says how many threads the next team has.
+const MAX_THREADS: &str = "omp_get_max_threads";
+
+/// The number of threads, of 64 bits. In a team each thread runs the chain by itself.
+pub fn count<'m>(module: &'m Module, builder: &Builder<'m>, is_alone: bool) -> Value<'m> {
+    if is_alone {
+        return module.const_i64(1);
+    }
+    let ask = |name: &str| {
+        let asked = module.function(name).unwrap_or_else(|| {
+            let ty = module.function_type(module.int(32), &[]);
+            module.add_function(name, ty, Linkage::LLVMExternalLinkage)
+        });
+        builder.call(asked, &[])
+    };
+    let is_outside = builder.compare(ask(IN_PARALLEL), module.const_i32(0), false);
+    let threads = builder.select(is_outside, ask(MAX_THREADS), module.const_i32(1));
+    builder.sign_extend(threads, module.int(64))
+}
