@@ -70,6 +70,7 @@ pub fn model<'m>(module: &'m Module, chains: &[Chain<'m>]) -> Vec<Outcome<'m>> {
         return Vec::new();
     }
     let copy = OwnModule::copy_of(module);
+    loop_chain::written::keep_marked(&copy);
     let found = loop_chain::recognise(&copy).chains;
     let _nobody_is_told = Silence::begin(&copy);
     let mut all = run_once(&copy, &found);

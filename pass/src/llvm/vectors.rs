@@ -654,4 +654,14 @@ impl<'m> Builder<'m> {
             Instruction(Value::new(raw))
         }
     }
+
+    /// Goes to one block for one number, and to another one for all others.
+    pub fn go_for(&self, number: Value<'m>, case: Value<'m>, yes: Block<'m>, others: Block<'m>) {
+        assert!(number.ty() == case.ty() && case.as_constant_int().is_some());
+        // SAFETY: a positioned builder, a number and a constant of its type, and blocks of its function.
+        unsafe {
+            let raw = LLVMBuildSwitch(self.raw(), number.raw(), others.raw(), 1);
+            LLVMAddCase(raw, case.raw(), yes.raw());
+        }
+    }
 }

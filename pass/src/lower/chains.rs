@@ -8,6 +8,7 @@
 
 mod bodies;
 mod code;
+mod sums;
 
 use std::collections::HashSet;
 
@@ -24,7 +25,8 @@ use crate::lower::cpu::threads::{Why, not, share};
 use crate::marks::CHAINS;
 
 use bodies::{Around, Body, Iteration};
-use code::{Writer, nests_of};
+use code::{Writer, nests_of, sums_of};
+use sums::{Sum, sums};
 
 /// Parameters of more than 32 bits are looked at: sums of them do not overflow then, nor do products of two of them where
 /// there are such.
@@ -45,6 +47,8 @@ pub struct Order<'m> {
     pub parameters: Vec<Value<'m>>,
     /// The order.
     pub plan: Plan,
+    /// Where the chain begins as the program has it, if it is there twice.
+    pub written: Option<Block<'m>>,
 }
 
 /// What becomes of a chain.
@@ -54,6 +58,8 @@ pub struct Lowered<'m> {
     bodies: Vec<Body<'m>>,
     /// Of each nest, whether threads may share loops around it.
     shares: Vec<bool>,
+    /// Of each nest, what its iterations combine.
+    sums: Vec<Vec<Sum<'m>>>,
     /// Why the loops that threads are to share run on one thread.
     pub alone: Option<Why>,
     /// Whether what its loops count with is read behind it.
@@ -89,8 +95,9 @@ pub fn check<'m>(module: &Module, order: Order<'m>) -> Result<Lowered<'m>, Why> 
     let may_share = |body: &Body<'m>| alone.is_none() && body.alone.is_none();
     let shares: Vec<_> = bodies.iter().map(may_share).collect();
     let has_parallel = asks(&order.plan.code, &|one| one.is_parallel);
+    let sums: Vec<_> = bodies.iter().map(sums).collect();
     let combines = asks(&order.plan.code, &|one| {
-        one.is_parallel && !one.combines.is_empty()
+        one.is_parallel && sums_of(one, &sums).is_none()
     });
     let of_body = || bodies.iter().find_map(|body| body.alone.clone());
     let of_results =
@@ -104,6 +111,7 @@ pub fn check<'m>(module: &Module, order: Order<'m>) -> Result<Lowered<'m>, Why> 
         around,
         bodies,
         shares,
+        sums,
         counts_on,
     })
 }
@@ -277,16 +285,24 @@ impl<'m> Lowered<'m> {
         self.order.chain.site
     }
 
+    /// Variables that go where its iterations go.
+    pub fn own(&self) -> impl Iterator<Item = Instruction<'m>> + use<'_, 'm> {
+        self.bodies
+            .iter()
+            .flat_map(|body| body.own().iter().copied())
+    }
+
     /// Writes the loops.
     pub fn emit(self, module: &'m Module) {
         let chain = &self.order.chain;
         let function = self.around.function;
         let like = chain.site.instruction();
-        let written = like.split_before();
+        let marked = like.split_before();
+        let written = self.order.written.unwrap_or(marked);
         let behind = chain.end.instruction().split_before();
-        let front = written.predecessors()[0];
+        let front = marked.predecessors()[0];
         let mut inside = self.around.blocks.clone();
-        inside.insert(written);
+        inside.insert(marked);
 
         let jump = front.terminator().expect("a complete block");
         let mut copies = Copies::before(module, jump, inside.clone());
@@ -300,11 +316,12 @@ impl<'m> Lowered<'m> {
             .collect();
         let counts = self
             .counts_on
-            .then(|| copy_of_counting(module, [written, behind], &iterations));
+            .then(|| copy_of_counting(module, [marked, behind], &iterations));
 
         let begins = function.append_block(module);
         let values = parameters.clone();
         let mut writer = Writer::before(module, jump, chain, &iterations, values, &self.shares);
+        writer.sums = &self.sums;
         let last = writer.code(&self.order.plan.code, begins);
         let then = counts.unwrap_or(behind);
         Builder::at_end_like(module, last, like).go(then);
@@ -329,7 +346,8 @@ impl<'m> Lowered<'m> {
         take_out(module, chain);
         function.remove_unreachable_blocks();
         for counter in shared {
-            share(module, counter);
+            let (counter, combined) = counter;
+            share(module, counter, combined);
         }
         for one in &iterations {
             for call in one.function.users().into_iter().filter_map(Value::as_call) {

@@ -11,9 +11,10 @@ use okl_chains::pragma::Sharing;
 use crate::analysis::chains::{self, Modelled, Outcome};
 use crate::diagnostic::{Declined, Site, report};
 use crate::ir::{Chain, Nest};
-use crate::llvm::{Call, Module, Severity};
+use crate::llvm::{Block, Call, Module, Severity};
 use crate::lower::chains::{Lowered, Order, check, take_out_all};
 use crate::recognise::loop_chain;
+use crate::recognise::loop_chain::written::{self, Choice, Hidden};
 
 /// What there is to do and to say.
 #[derive(Default)]
@@ -27,11 +28,15 @@ struct Lowering<'m> {
     trusted: Vec<Declined<'m>>,
     /// Warnings.
     doubts: Vec<Declined<'m>>,
+    /// Chains whose schedule is the order in which the program has them, threads and all.
+    written: Vec<Call<'m>>,
 }
 
 /// Gives the chains of a module the orders that their schedules ask for. Whether nothing of them is wrong, and whether the
 /// module was changed.
 pub fn lower(module: &Module, strict: bool) -> (bool, bool) {
+    let choices = written::choices(module);
+    let mut hidden = Hidden::of(module, &choices);
     let found = loop_chain::recognise(module);
     let mut all = Lowering {
         mistakes: found.mistakes,
@@ -40,19 +45,32 @@ pub fn lower(module: &Module, strict: bool) -> (bool, bool) {
     };
     let known = chains::model(module, &found.chains);
     for (chain, outcome) in found.chains.into_iter().zip(known) {
-        all.check(module, chain, outcome);
+        all.check(module, chain, outcome, &choices);
     }
     let is_right = all.tell(module, strict);
+    let mut decided = vec![false; choices.len()];
     if is_right {
         for one in all.lowered {
+            for (choice, is_scheduled) in choices.iter().zip(&mut decided) {
+                *is_scheduled |= choice.is_of(one.site());
+            }
+            one.own().for_each(|own| hidden.part_from(module, own));
             one.emit(module);
         }
     }
+    hidden.end();
+    written::decide(module, choices.into_iter().zip(decided).collect());
     (is_right, take_out_all(module))
 }
 
 impl<'m> Lowering<'m> {
-    fn check(&mut self, module: &'m Module, chain: Chain<'m>, outcome: Outcome<'m>) {
+    fn check(
+        &mut self,
+        module: &'m Module,
+        chain: Chain<'m>,
+        outcome: Outcome<'m>,
+        choices: &[Choice<'m>],
+    ) {
         self.mistakes.extend(outcome.mistakes);
         self.declined.extend(outcome.declined);
         let Some(mut known) = outcome.modelled else {
@@ -60,8 +78,10 @@ impl<'m> Lowering<'m> {
         };
         self.doubts.append(&mut known.doubts);
         let site = chain.site;
-        match order(chain, known, &mut self.trusted) {
-            Ok(None) => {}
+        let choice = choices.iter().find(|choice| choice.is_of(site));
+        let written = choice.map(Choice::written);
+        match order(chain, known, written, &mut self.trusted) {
+            Ok(None) => self.written.extend(choice.map(|_| site)),
             Ok(Some(order)) => match check(module, order) {
                 Ok(lowered) => self.lowered.push(lowered),
                 Err(why) => self.declined.push(Declined {
@@ -113,6 +133,10 @@ impl<'m> Lowering<'m> {
                 None => site.remark("Chain", "the loop chain runs as scheduled", false),
             }
         }
+        for one in &self.written {
+            let site = one.instruction();
+            site.remark("Chain", "the loop chain runs as scheduled", false);
+        }
         let is_declined = !self.declined.is_empty() || !self.trusted.is_empty();
         self.mistakes.is_empty() && !(strict && is_declined)
     }
@@ -130,12 +154,14 @@ fn marker(site: Site<'_>) -> Option<Call<'_>> {
 fn order<'m>(
     chain: Chain<'m>,
     known: Modelled<'m>,
+    written: Option<Block<'m>>,
     trusted: &mut Vec<Declined<'m>>,
 ) -> Result<Option<Order<'m>>, Refused> {
     let plan = match chain.said.schedule.is_empty() {
         true => {
             let shared: Vec<_> = chain.nests.iter().map(is_shared).collect();
-            if !shared.contains(&true) {
+            // As the program has it, it has its threads.
+            if !shared.contains(&true) || written.is_some() {
                 return Ok(None);
             }
             let mut plan = as_written(&known.model);
@@ -149,6 +175,7 @@ fn order<'m>(
         chain,
         parameters: known.parameters,
         plan,
+        written,
     }))
 }
 

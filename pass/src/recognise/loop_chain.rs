@@ -8,6 +8,7 @@
 
 mod nest;
 mod straight;
+pub mod written;
 
 use std::collections::HashSet;
 
