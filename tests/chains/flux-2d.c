@@ -1,6 +1,6 @@
 // variants: SHARED
 // schedules: 0 1 2 3 4 5 6 7 8 9 10
-// refused later: 90 91
+// refused: 90 91
 //
 // Fluxes through the faces of boxes of cells, and their differences, in two dimensions: six loops, four components, the boxes
 // in parallel outside (acceptance row U6). Values at faces are interpolated from four cells, and multiplied with the velocity

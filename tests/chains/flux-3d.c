@@ -1,6 +1,6 @@
 // variants: SHARED
 // schedules: 0 1 2 3 4 5 6 7 8 9 10
-// refused later: 90 91 92
+// refused: 90 91 92
 //
 // Fluxes through the faces of boxes of cells, and their differences, in three dimensions: nine loops, five components (density,
 // velocities in x, y and z, energy), the boxes in parallel outside (acceptance row U7). Values at faces are interpolated from

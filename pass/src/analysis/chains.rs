@@ -9,11 +9,15 @@
 //! that its declared accesses fit to ([`spaces`]).
 
 mod accesses;
+mod instructions;
 mod numbers;
 mod objects;
+mod rows;
 mod single;
 mod spaces;
+mod splits;
 mod text;
+mod turns;
 
 use std::collections::HashSet;
 
@@ -27,11 +31,13 @@ use crate::numbers::Polynomial;
 use crate::recognise::loop_chain;
 
 use accesses::Found;
+use instructions::{Originals, bytes_of};
 use numbers::{Base, Counts, Number, Place, Reader, loads_of, loads_of_base, varies};
-use objects::Spaces;
+use objects::{Fit, Settled, Spaces};
 use single::{Single, between, run_once};
 use spaces::{Declared, Named, declared, is_so, mode, named};
 
+pub use instructions::Accessing;
 pub use text::print;
 
 /// What is known of a chain.
@@ -45,6 +51,10 @@ pub struct Modelled<'m> {
     pub values: Vec<usize>,
     /// Pairs of spaces of which it is not known that they have no memory in common, and of which one is written.
     pub must_not_overlap: Vec<(usize, usize)>,
+    /// What iterations access spaces by, of each nest.
+    pub accessing: Vec<Vec<Accessing<'m>>>,
+    /// Bytes of an element of each space, if its parts lay side by side, where they are known.
+    pub elements: Vec<Option<i64>>,
     /// What is not proved, and has to be trusted.
     pub trusted: Vec<Declined<'m>>,
     /// What may be meant otherwise.
@@ -70,6 +80,7 @@ pub fn model<'m>(module: &'m Module, chains: &[Chain<'m>]) -> Vec<Outcome<'m>> {
         return Vec::new();
     }
     let copy = OwnModule::copy_of(module);
+    let originals = Originals::note(module, &copy);
     loop_chain::written::keep_marked(&copy);
     let found = loop_chain::recognise(&copy).chains;
     let _nobody_is_told = Silence::begin(&copy);
@@ -81,7 +92,7 @@ pub fn model<'m>(module: &'m Module, chains: &[Chain<'m>]) -> Vec<Outcome<'m>> {
     let pairs = chains.iter().zip(&all);
     pairs
         .map(|(chain, single)| match single {
-            Some(single) => Looked::at(&copy, chain, single).outcome(),
+            Some(single) => Looked::at(&copy, &originals, chain, single).outcome(),
             None => Outcome {
                 declined: vec![Declined {
                     site: Site::Instruction(chain.site.instruction()),
@@ -97,6 +108,7 @@ pub fn model<'m>(module: &'m Module, chains: &[Chain<'m>]) -> Vec<Outcome<'m>> {
 /// A chain that is looked at.
 struct Looked<'a, 'c, 'm> {
     copy: &'c Module,
+    originals: &'a Originals<'m>,
     chain: &'a Chain<'m>,
     single: &'a Single<'c>,
     inside: HashSet<llvm::Instruction<'c>>,
@@ -112,10 +124,16 @@ struct Looked<'a, 'c, 'm> {
 type Domain<'c> = Vec<(Number<'c>, Number<'c>)>;
 
 impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
-    fn at(copy: &'c Module, chain: &'a Chain<'m>, single: &'a Single<'c>) -> Self {
+    fn at(
+        copy: &'c Module,
+        originals: &'a Originals<'m>,
+        chain: &'a Chain<'m>,
+        single: &'a Single<'c>,
+    ) -> Self {
         let last = single.nests.last().expect("a chain has a nest").leave;
         Self {
             copy,
+            originals,
             chain,
             single,
             inside: between(single.begin, last).into_iter().collect(),
@@ -202,46 +220,55 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
         };
         let mut spaces = Spaces::new(&names, rank);
         let mut nests: Vec<Vec<model::Access>> = chain.nests.iter().map(|_| Vec::new()).collect();
-        let mut claimed: Vec<Vec<bool>> = found.iter().map(|one| vec![false; one.len()]).collect();
+        let mut settled: Vec<Vec<Settled>> = found
+            .iter()
+            .map(|one| vec![Vec::new(); one.len()])
+            .collect();
         let mut open: Vec<&Declared<'_>> = Vec::new();
         for one in &all {
             let number = names
                 .iter()
                 .position(|(name, _)| name.text == one.said.space.text)?;
-            let fits = |access: &Found<'c>| {
-                let named = names[number].1.as_ref();
-                is_so(access, one.said)
-                    && named.is_some_and(|named| named.is_at(one.place, depths[one.nest], access))
+            let within = |access: &Found<'c>| {
+                let named = names[number]
+                    .1
+                    .as_ref()
+                    .filter(|_| is_so(access, one.said))?;
+                named.at(one.place, depths[one.nest], access)
             };
-            let at = found[one.nest].iter().position(fits);
+            let its = found[one.nest].iter().enumerate();
+            let its: Vec<_> = its
+                .filter_map(|(at, access)| Some((at, within(access)?)))
+                .collect();
             let text = self.text(one.nest, &one.said.space.text, one.place);
-            let Some(at) = at else {
+            if its.is_empty() {
                 open.push(one);
                 continue;
-            };
-            claimed[one.nest][at] = true;
+            }
             let does = if one.said.is_write { "writes" } else { "reads" };
             self.findings
                 .push(format!("nest {}: {does} {text}: proved", one.nest));
-            let access = model::Access {
-                space: number,
-                mode: found[one.nest][at].mode,
-                must: found[one.nest][at].must,
-                index: Some(affine_index(one.place)),
-            };
-            if !nests[one.nest].contains(&access) {
-                nests[one.nest].push(access);
+            let index = Some(affine_index(one.place));
+            for (at, within) in its {
+                settled[one.nest][at].push(Fit {
+                    space: number,
+                    index: index.clone(),
+                    within: Some(within),
+                });
+                let access = model::Access {
+                    space: number,
+                    mode: found[one.nest][at].mode,
+                    must: found[one.nest][at].must,
+                    index: index.clone(),
+                };
+                if !nests[one.nest].contains(&access) {
+                    nests[one.nest].push(access);
+                }
             }
         }
-        self.settle_open(&open, &found, &claimed, &names, &mut nests)?;
-        self.settle_others(
-            &found,
-            &mut claimed,
-            &open,
-            &mut spaces,
-            &mut nests,
-            &domains,
-        )?;
+        self.settle_open(&open, &found, &settled, &names, &mut nests)?;
+        self.settle_others(&found, &mut settled, &open, &mut spaces, &mut nests)?;
+        only_all_of_elements(&mut nests, &spaces, &found, &settled);
         self.check_rows(&spaces, &nests, &domains);
         let must_not_overlap = self.overlaps(&spaces, &nests);
         self.check_loads(&domains, &spaces, &found);
@@ -272,6 +299,9 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
             return None;
         }
         let (parameters, values, bounds) = self.parameters(&domains)?;
+        let elements = spaces.all.iter().map(|one| bytes_of(one.1.as_ref()?));
+        let elements: Vec<_> = elements.collect();
+        let accessing = self.accessing(&spaces, &found, &settled);
         let nests = nests.into_iter().zip(bounds).zip(&self.chain.nests);
         Some(Modelled {
             model: model::Chain {
@@ -289,10 +319,33 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
             parameters,
             values,
             must_not_overlap,
+            accessing,
+            elements,
             doubts,
             trusted: std::mem::take(&mut self.trusted),
             findings: std::mem::take(&mut self.findings),
         })
+    }
+
+    /// What the program accesses spaces by.
+    fn accessing(
+        &self,
+        spaces: &Spaces<'c>,
+        found: &[Vec<Found<'c>>],
+        settled: &[Vec<Settled>],
+    ) -> Vec<Vec<Accessing<'m>>> {
+        let nests = found.iter().zip(settled).zip(&self.single.nests);
+        let of_nest = |((found, settled), nest): ((&Vec<Found<'c>>, &Vec<Settled>), _)| {
+            let mut all = Vec::new();
+            for (access, settled) in found.iter().zip(settled) {
+                for fit in settled {
+                    let named = spaces.all[fit.space].1.as_ref();
+                    all.extend(self.originals.accessing(access, fit, named, nest));
+                }
+            }
+            all
+        };
+        nests.map(of_nest).collect()
     }
 
     /// A declared element as it is written.
@@ -478,7 +531,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
         &mut self,
         open: &[&Declared<'_>],
         found: &[Vec<Found<'c>>],
-        claimed: &[Vec<bool>],
+        settled: &[Vec<Settled>],
         names: &[(&Name, Option<Named<'c>>)],
         nests: &mut [Vec<model::Access>],
     ) -> Option<()> {
@@ -495,8 +548,8 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                 let is_known = named.is_some_and(|named| named.index(access).is_some());
                 is_so(access, one.said) && is_of_it && !is_known
             };
-            let mut others = found[one.nest].iter().zip(&claimed[one.nest]);
-            let is_open = others.any(|(access, is_claimed)| !is_claimed && may_be(access));
+            let mut others = found[one.nest].iter().zip(&settled[one.nest]);
+            let is_open = others.any(|(access, settled)| settled.is_empty() && may_be(access));
             let text = self.text(one.nest, &one.said.space.text, one.place);
             let does = if one.said.is_write { "writes" } else { "reads" };
             let site = self.site(self.chain.nests[one.nest].site, one.said.at);
@@ -515,9 +568,9 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
             let its = found[one.nest]
                 .iter()
                 .filter(|access| is_so(access, one.said));
-            let its = its.filter_map(|access| Some((named?.index(access)?, access)));
+            let its = its.filter_map(|access| Some(named?.index(access)?.0));
             let its: Vec<_> = its
-                .map(|(index, _)| self.text(one.nest, &one.said.space.text, &index))
+                .map(|index| self.text(one.nest, &one.said.space.text, &index))
                 .collect();
             let does_what = match its.is_empty() {
                 true => "nothing of it".to_string(),
@@ -535,11 +588,10 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
     fn settle_others(
         &mut self,
         found: &[Vec<Found<'c>>],
-        claimed: &mut [Vec<bool>],
+        settled: &mut [Vec<Settled>],
         open: &[&Declared<'_>],
         spaces: &mut Spaces<'c>,
         nests: &mut [Vec<model::Access>],
-        domains: &[Domain<'c>],
     ) -> Option<()> {
         let written: Vec<Base<'c>> = found
             .iter()
@@ -552,7 +604,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
             let is_declared = !said.accesses.is_empty();
             let marker = self.chain.nests[nest].site;
             for (at, access) in all.iter().enumerate() {
-                if claimed[nest][at] {
+                if !settled[nest][at].is_empty() {
                     continue;
                 }
                 let site = self.site(marker, said.at);
@@ -566,15 +618,22 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                     Mode::Write => "writes",
                     Mode::Reduce(_) => "combines something with",
                 };
-                let may_be_open = open.iter().any(|one| {
+                let may_be = |one: &&&Declared<'_>| {
                     let named = spaces.of_name(&one.said.space.text);
                     one.nest == nest
                         && is_so(access, one.said)
                         && (access.place.base == Base::Unknown
                             || named.is_none_or(|named| named.base == access.place.base))
                         && named.is_none_or(|named| named.index(access).is_none())
-                });
-                if may_be_open {
+                };
+                for one in open.iter().filter(may_be) {
+                    settled[nest][at].push(Fit {
+                        space: spaces.number(&one.said.space.text)?,
+                        index: None,
+                        within: None,
+                    });
+                }
+                if !settled[nest][at].is_empty() {
                     continue;
                 }
                 if access.place.base == Base::Unknown {
@@ -592,7 +651,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                     continue;
                 }
                 match spaces.place(access) {
-                    Some((space, index)) => {
+                    Some((space, index, within)) => {
                         let name = &spaces.all[space].0.name;
                         let text = self.text(nest, name, &index);
                         if is_declared
@@ -607,17 +666,23 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                         }
                         self.findings
                             .push(format!("nest {nest}: {does} {text}: found"));
+                        let index = Some(affine_index(&index));
+                        settled[nest][at].push(Fit {
+                            space,
+                            index: index.clone(),
+                            within: Some(within),
+                        });
                         nests[nest].push(model::Access {
                             space,
                             mode: access.mode,
                             must: access.must,
-                            index: Some(affine_index(&index)),
+                            index,
                         });
                     }
                     None => {
                         let base = &access.place.base;
                         let is_harmless = access.mode == Mode::Read && is_read_only;
-                        let is_part = || is_part(access, &all[..], &claimed[nest]);
+                        let is_part = || is_part(access, &all[..], &settled[nest]);
                         if is_declared && !is_harmless && access.split.is_some() && is_part() {
                             let told = format!(
                                 "an iteration of this loop {does} a part of an element in {base}{line}, which is not told from others"
@@ -642,8 +707,8 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                             }
                             continue;
                         }
-                        let space = spaces.add(access, domains[nest].len());
-                        let (space, index) = space;
+                        let (space, place) = spaces.add(access, found);
+                        let (index, within) = place.unzip();
                         let name = &spaces.all[space].0.name;
                         let text = match &index {
                             Some(index) => self.text(nest, name, index),
@@ -651,121 +716,30 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                         };
                         self.findings
                             .push(format!("nest {nest}: {does} {text}: found"));
+                        let index = index.map(|one| affine_index(&one));
+                        settled[nest][at].push(Fit {
+                            space,
+                            index: index.clone(),
+                            within,
+                        });
                         nests[nest].push(model::Access {
                             space,
                             mode: access.mode,
                             must: access.must && index.is_some(),
-                            index: index.map(|one| affine_index(&one)),
+                            index,
                         });
                     }
                 }
             }
         }
         // Spaces of one object that are not numbered alike are not told apart: all of it is one then.
-        spaces.join(nests);
+        spaces.join(nests, settled);
         Some(())
     }
 
     /// Whether an object is a variable of the function: it may be an iteration's own, where the compiler has not said so.
     fn is_of_function(&self, base: &Base<'c>) -> bool {
         matches!(base, Base::Value(value) if value.as_op(Opcode::LLVMAlloca).is_some())
-    }
-
-    /// That rows do not reach into the next ones: else elements with different numbers are the same.
-    fn check_rows(
-        &mut self,
-        spaces: &Spaces<'c>,
-        nests: &[Vec<model::Access>],
-        domains: &[Domain<'c>],
-    ) {
-        for (number, (space, named)) in spaces.all.iter().enumerate() {
-            let Some(named) = named.as_ref().filter(|named| !named.strides.is_empty()) else {
-                continue;
-            };
-            let strides = &named.strides;
-            let mut order: Vec<usize> = (0..strides.len()).collect();
-            let size = |at: usize| strides[at].as_constant().map_or(i64::MAX, i64::abs);
-            order.sort_by_key(|&at| std::cmp::Reverse(size(at)));
-            let least = order.last().and_then(|&at| strides[at].as_constant());
-            let site = Site::Instruction(self.chain.site.instruction());
-            match least {
-                Some(least) if least.abs() >= named.bytes => {}
-                None if spaces.is_named(number) => {
-                    let told = format!(
-                        "it is trusted that elements of {} beside each other are different ones",
-                        space.name
-                    );
-                    self.trust(site, told);
-                }
-                _ => {
-                    let told = format!(
-                        "elements of {} beside each other may have memory in common",
-                        space.name
-                    );
-                    self.decline(site, &told);
-                }
-            }
-            let far = |stride: &Number<'c>| match stride.as_constant() {
-                Some(number) => Polynomial::constant(number.abs()),
-                None => stride.clone(),
-            };
-            for pair in order.windows(2) {
-                let [outer, inner] = [pair[0], pair[1]];
-                let ends = nests.iter().zip(domains).flat_map(|(accesses, domain)| {
-                    let its = accesses.iter().filter(|one| one.space == number);
-                    its.filter_map(|one| one.index.as_ref()?.get(inner))
-                        .map(move |index| {
-                            let level = index.iterators.iter().position(|one| *one != 0);
-                            let offset = Polynomial::constant(index.constant);
-                            match level {
-                                Some(level) => {
-                                    (domain[level].0.plus(&offset), domain[level].1.plus(&offset))
-                                }
-                                None => (Some(offset.clone()), Some(offset)),
-                            }
-                        })
-                });
-                let ends: Vec<_> = ends.collect();
-                let mut worst = Some(i64::MAX);
-                for (least, _) in &ends {
-                    for (_, most) in &ends {
-                        let room = least.as_ref().zip(most.as_ref()).and_then(|(least, most)| {
-                            let count = most.minus(least)?.plus(&Polynomial::constant(1))?;
-                            let [outer, inner] = [&strides[outer], &strides[inner]].map(far);
-                            let room = outer.minus(&inner.times(&count)?)?.as_constant();
-                            // Which sign a stride has that is not known matters but where both have it.
-                            room.filter(|room| inner.as_constant().is_some() || *room == 0)
-                        });
-                        worst = worst.zip(room).map(|(a, b)| a.min(b));
-                    }
-                }
-                let site = Site::Instruction(self.chain.site.instruction());
-                match worst {
-                    Some(room) if room >= 0 => {}
-                    Some(_) => {
-                        let told = format!(
-                            "elements of {} with different numbers are the same: its rows are shorter than the loops go",
-                            space.name
-                        );
-                        self.decline(site, &told);
-                    }
-                    None if spaces.is_named(number) => {
-                        let told = format!(
-                            "it is trusted that elements of {} with different numbers are different ones",
-                            space.name
-                        );
-                        self.trust(site, told);
-                    }
-                    None => {
-                        let told = format!(
-                            "it is not known whether elements of {} with different numbers are different ones",
-                            space.name
-                        );
-                        self.decline(site, &told);
-                    }
-                }
-            }
-        }
     }
 
     /// The pairs of spaces that may have memory in common.
@@ -884,6 +858,10 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                 .strides
                 .iter()
                 .for_each(|one| loads_of(one, &mut loads));
+            for part in &named.parts {
+                loads_of(&part.stride, &mut loads);
+                loads_of(&part.count, &mut loads);
+            }
             loads_of_base(&named.base, &mut loads);
         }
         for access in found.iter().flatten() {
@@ -996,22 +974,64 @@ fn counts(nest: &crate::ir::Nest<'_>, domain: &Domain<'_>) -> Vec<Counts> {
 }
 
 /// Whether an access is beside one that is declared, in the same element as it may be: a member of a struct.
-fn is_part(access: &Found<'_>, all: &[Found<'_>], claimed: &[bool]) -> bool {
-    let Some((factors, rest)) = &access.split else {
+fn is_part(access: &Found<'_>, all: &[Found<'_>], settled: &[Settled]) -> bool {
+    let Some(split) = &access.split else {
         return false;
     };
-    let strides = factors.iter().filter_map(|one| one.as_constant());
+    if !split.parts.is_empty() {
+        return true;
+    }
+    let strides = split.factors.iter().filter_map(|one| one.as_constant());
     let least = strides.map(i64::abs).filter(|stride| *stride != 0).min();
-    all.iter().zip(claimed).any(|(other, is_claimed)| {
-        let Some((same, beside)) = &other.split else {
+    all.iter().zip(settled).any(|(other, settled)| {
+        let Some(beside) = &other.split else {
             return false;
         };
-        let distance = rest.minus(beside).and_then(|one| one.as_constant());
-        *is_claimed
+        let distance = split.rest.minus(&beside.rest);
+        let distance = distance.and_then(|one| one.as_constant());
+        let is_near = distance.is_some_and(|one| least.is_some_and(|least| one.abs() < least));
+        !settled.is_empty()
             && other.place.base == access.place.base
-            && same == factors
-            && distance.is_some_and(|one| least.is_some_and(|least| one.abs() < least))
+            && split.factors == beside.factors
+            && (is_near || !beside.parts.is_empty())
     })
+}
+
+/// Of what every iteration writes, leaves what is all of an element.
+fn only_all_of_elements<'c>(
+    nests: &mut [Vec<model::Access>],
+    spaces: &Spaces<'c>,
+    found: &[Vec<Found<'c>>],
+    settled: &[Vec<Settled>],
+) {
+    for (accesses, (found, settled)) in nests.iter_mut().zip(found.iter().zip(settled)) {
+        for access in accesses.iter_mut().filter(|one| one.must) {
+            let Some(named) = &spaces.all[access.space].1 else {
+                continue;
+            };
+            let its = |fit: &Fit| fit.space == access.space && fit.index == access.index;
+            let all = found.iter().zip(settled).filter(|(one, _)| {
+                let is_solid = one.split.as_ref().is_some_and(|split| split.is_solid);
+                one.must && is_solid && one.mode == access.mode
+            });
+            let mut runs: Vec<(i64, i64)> = all
+                .flat_map(|(one, settled)| settled.iter().map(move |fit| (one, fit)))
+                .filter(|(_, fit)| its(fit))
+                .filter_map(|(one, fit)| {
+                    let within = fit.within.as_ref().filter(|within| within.is_all)?;
+                    Some((within.at, within.at + one.split.as_ref()?.bytes))
+                })
+                .collect();
+            runs.sort_unstable();
+            let mut end = 0;
+            for (from, to) in runs {
+                if from <= end {
+                    end = end.max(to);
+                }
+            }
+            access.must = end >= named.bytes;
+        }
+    }
 }
 
 /// The numbers of an element as the model has them.

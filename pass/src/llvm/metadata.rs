@@ -80,6 +80,31 @@ impl Instruction<'_> {
         }
     }
 
+    /// Notes a number of it, which copies of it have noted, too. What LLVM makes of two instructions has it no more.
+    pub fn note_number(self, name: &str, number: usize) {
+        // SAFETY: an instruction, its context, and metadata of that.
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(self.raw()));
+            let number = LLVMConstInt(LLVMInt64TypeInContext(context), number as u64, 0);
+            let number = LLVMValueAsMetadata(number);
+            let node = LLVMMDNodeInContext2(context, [number].as_mut_ptr(), 1);
+            let value = LLVMMetadataAsValue(context, node);
+            LLVMSetMetadata(self.raw(), kind(context, name), value);
+        }
+    }
+
+    /// The number that is noted of it.
+    pub fn noted_number(self, name: &str) -> Option<usize> {
+        // SAFETY: an instruction and its context; an operand of metadata, of which is asked what it is.
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(self.raw()));
+            let noted = operands(LLVMGetMetadata(self.raw(), kind(context, name)));
+            let number = noted.first().filter(|one| !one.is_null())?;
+            let number = LLVMIsAConstantInt(*number);
+            (!number.is_null()).then(|| LLVMConstIntGetZExtValue(number) as usize)
+        }
+    }
+
     /// Whether that is noted of it.
     pub fn has_note(self, name: &str) -> bool {
         // SAFETY: an instruction and its context.

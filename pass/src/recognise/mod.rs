@@ -2,7 +2,7 @@
 //!
 //! A new one is a file here and a line of [`FRONT_ENDS`].
 
-mod counted;
+pub mod counted;
 pub mod loop_chain;
 pub mod okl;
 pub mod op2;

@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use okl_chains::model::Mode;
 
-use super::numbers::{Base, Number, Place, Reader, varies, without_iterations};
-use super::single::{Iteration, Single, always_passes, between, is_ours};
+use super::numbers::{Base, Place, Reader, varies};
+use super::single::{Iteration, Single, always_passes, between, is_ours, is_turn};
+use super::splits::{Split, split};
 use crate::analysis::library::is_mathematics;
 use crate::analysis::updates;
 use crate::analysis::variables::is_harmless;
@@ -19,14 +20,16 @@ pub struct Found<'c> {
     pub mode: Mode,
     /// Where.
     pub place: Place<'c>,
-    /// What the iteration's numbers are multiplied with in the offset, and what is left, where it is such a sum.
-    pub split: Option<(Vec<Number<'c>>, Number<'c>)>,
+    /// What the offset is made of, where it is such a sum.
+    pub split: Option<Split<'c>>,
     /// Bytes; 0 where they are not known.
     pub bytes: i64,
     /// Whether every iteration does.
     pub must: bool,
     /// What does.
     pub at: Instruction<'c>,
+    /// All that do, and whether they read or write.
+    pub by: Vec<(Instruction<'c>, Mode)>,
 }
 
 /// Something that may do more than can be said, and why: the end of a sentence that begins with "it".
@@ -57,14 +60,16 @@ pub fn of<'c>(
             if is_own(&place.base) {
                 return;
             }
-            let split = place.offset.as_ref().filter(|_| bytes > 0);
+            let offset = place.offset.as_ref().filter(|_| bytes > 0);
+            let split = offset.and_then(|offset| split(reader, &nest.turns, offset, depth, bytes));
             found.push(Found {
                 mode,
-                split: split.and_then(|offset| without_iterations(offset, depth)),
+                must: always(nest, at, split.as_ref()),
+                split,
                 place,
                 bytes,
-                must: always_passes(nest.enter, nest.leave, at.block()),
                 at,
+                by: vec![(at, mode)],
             });
         };
         let size = |value: Value<'c>| copy.store_size_of(value.ty()) as i64;
@@ -94,6 +99,7 @@ pub fn of<'c>(
                     add(call.arguments()[0], length(), Mode::Write);
                 } else if name.starts_with("llvm.memset.") {
                     add(call.arguments()[0], length(), Mode::Write);
+                } else if is_turn(&name) {
                 } else if is_ours(&name) {
                     return Err((at, "is not understood".to_string()));
                 } else {
@@ -113,6 +119,27 @@ pub fn of<'c>(
         }
     }
     Ok(merge(reductions(found, combines)))
+}
+
+/// Whether every iteration does something, with all numbers of the loops in it that its place depends on.
+fn always<'c>(nest: &Iteration<'c>, at: Instruction<'c>, split: Option<&Split<'c>>) -> bool {
+    let mut around = nest.enter;
+    let mut until = nest.leave;
+    let its = |which: usize| {
+        let mut turns = split.iter().flat_map(|split| &split.turns);
+        turns.any(|one| one.turn == which)
+    };
+    for (_, turn) in nest.turns.iter().enumerate().filter(|one| its(one.0)) {
+        let Some(number) = turn.number.as_instruction() else {
+            return false;
+        };
+        if !always_passes(around, until, turn.decides.block()) {
+            return false;
+        }
+        around = number;
+        until = turn.decides;
+    }
+    always_passes(around, until, at.block())
 }
 
 /// Whether a call accesses nothing of the program's, and goes on behind it.
@@ -139,7 +166,10 @@ fn merge(all: Vec<Found<'_>>) -> Vec<Found<'_>> {
                 && one.place.offset.is_some()
         };
         match kept.iter_mut().find(same) {
-            Some(other) => other.must |= one.must,
+            Some(other) => {
+                other.must |= one.must;
+                other.by.extend(one.by);
+            }
             None => kept.push(one),
         }
     }
@@ -149,7 +179,7 @@ fn merge(all: Vec<Found<'_>>) -> Vec<Found<'_>> {
 /// Accesses of a place that is the same for all iterations, where each of them only combines something with what is there.
 fn reductions(all: Vec<Found<'_>>, of_floating: bool) -> Vec<Found<'_>> {
     let mut gone: HashSet<usize> = HashSet::new();
-    let mut ways: Vec<(usize, u32)> = Vec::new();
+    let mut ways: Vec<(usize, usize, u32)> = Vec::new();
     for (number, store) in all.iter().enumerate() {
         let is_fixed = store.place.offset.as_ref().is_some_and(|one| !varies(one));
         if store.mode != Mode::Write || !is_fixed {
@@ -172,18 +202,22 @@ fn reductions(all: Vec<Found<'_>>, of_floating: bool) -> Vec<Found<'_>> {
             continue;
         }
         gone.insert(read);
-        ways.push((number, way));
+        ways.push((number, read, way));
     }
+    let reads: Vec<_> = ways.iter().map(|way| all[way.1].by.clone()).collect();
     let all = all
         .into_iter()
         .enumerate()
         .filter(|(number, _)| !gone.contains(number));
     all.map(
-        |(number, one)| match ways.iter().find(|way| way.0 == number) {
-            Some(&(_, way)) => Found {
-                mode: Mode::Reduce(way),
-                ..one
-            },
+        |(number, mut one)| match ways.iter().position(|way| way.0 == number) {
+            Some(at) => {
+                one.by.extend(&reads[at]);
+                Found {
+                    mode: Mode::Reduce(ways[at].2),
+                    ..one
+                }
+            }
             None => one,
         },
     )

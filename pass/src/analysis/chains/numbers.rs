@@ -23,6 +23,8 @@ pub type Number<'c> = Polynomial<Unknown<'c>>;
 pub enum Unknown<'c> {
     /// The number of the iteration, in the loop with this number.
     Iteration(usize),
+    /// The number that the loop in the iteration, with this number, has come to.
+    Turn(usize),
     /// A value from outside of the chain, as a number with or without a sign.
     Value(Value<'c>, bool),
     /// What is loaded from a place, so many bits, as a number with or without a sign.
@@ -191,13 +193,25 @@ impl<'a, 'c> Reader<'a, 'c> {
     /// The number of an iteration, if a value is one.
     fn iteration(&self, value: Value<'c>, signed: bool) -> Option<Option<Number<'c>>> {
         let (nest, counts) = self.nest?;
-        let level = nest.loops.iter().position(|one| one[0] == value)?;
-        let counts = counts[level];
+        let level = nest.loops.iter().position(|one| one[0] == value);
+        let turn = || nest.turns.iter().position(|one| one.number == value);
+        let (known, counts) = match level {
+            Some(level) => (Unknown::Iteration(level), counts[level]),
+            None => {
+                let which = turn()?;
+                let turn = &nest.turns[which];
+                let counts = Counts {
+                    signed: turn.is_signed(),
+                    is_natural: turn.is_natural(),
+                };
+                (Unknown::Turn(which), counts)
+            }
+        };
         let is_same = value.ty().bits() == Some(64)
             || counts.signed == signed
             || counts.signed && counts.is_natural;
         let unknown = match is_same {
-            true => Unknown::Iteration(level),
+            true => known,
             false => Unknown::Varying(value),
         };
         Some(Some(Polynomial::of(unknown)))
@@ -287,7 +301,7 @@ impl<'a, 'c> Reader<'a, 'c> {
 /// Whether a number is not the same for all iterations.
 pub fn varies(number: &Number<'_>) -> bool {
     number.depends_on(|one| match one {
-        Unknown::Iteration(_) | Unknown::Varying(_) => true,
+        Unknown::Iteration(_) | Unknown::Turn(_) | Unknown::Varying(_) => true,
         Unknown::Value(..) => false,
         Unknown::Loaded(place, ..) => place_varies(place),
         Unknown::Computed(_, operands, ..) => operands.iter().any(varies),
@@ -321,7 +335,10 @@ pub fn loads_of<'c>(number: &Number<'c>, found: &mut Vec<Place<'c>>) {
                     operands.iter().for_each(|one| loads_of(one, found));
                 }
                 Unknown::Row(base) => loads_of_base(base, found),
-                Unknown::Iteration(_) | Unknown::Value(..) | Unknown::Varying(_) => {}
+                Unknown::Iteration(_)
+                | Unknown::Turn(_)
+                | Unknown::Value(..)
+                | Unknown::Varying(_) => {}
             }
         }
     }
@@ -401,6 +418,7 @@ impl std::fmt::Display for Unknown<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Unknown::Iteration(level) => write!(f, "i{level}"),
+            Unknown::Turn(which) => write!(f, "c{which}"),
             Unknown::Value(value, _) | Unknown::Varying(value) => f.write_str(&name_of(*value)),
             Unknown::Loaded(place, ..) => match (&place.base, &place.offset) {
                 (Base::Value(value), Some(offset)) if offset.as_constant() == Some(0) => {

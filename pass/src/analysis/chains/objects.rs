@@ -9,8 +9,22 @@ use okl_chains::pragma::{Index, Name};
 
 use super::accesses::Found;
 use super::numbers::Base;
-use super::spaces::Named;
+use super::spaces::{Named, Within};
 use crate::numbers::Polynomial;
+
+/// What an access may be to.
+pub type Settled = Vec<Fit>;
+
+/// What of a space an access may be to.
+#[derive(Clone, PartialEq)]
+pub struct Fit {
+    /// The number of the space.
+    pub space: usize,
+    /// The element, where it is known.
+    pub index: Option<Vec<model::Affine>>,
+    /// What of it.
+    pub within: Option<Within>,
+}
 
 /// The spaces of a chain: those with names first.
 pub struct Spaces<'c> {
@@ -53,20 +67,34 @@ impl<'c> Spaces<'c> {
         all.find(|one| one.0.name == name)?.1.as_ref()
     }
 
+    /// The number of a space that the programmer names.
+    pub fn number(&self, name: &str) -> Option<usize> {
+        let mut all = self.all.iter().take(self.names);
+        all.position(|one| one.0.name == name)
+    }
+
     pub fn base(&self, space: usize) -> Option<&Base<'c>> {
         Some(&self.bases[space]).filter(|one| **one != Base::Unknown)
     }
 
     /// The element that an access is to, and its space.
-    pub fn place(&self, access: &Found<'c>) -> Option<(usize, Vec<Index>)> {
+    pub fn place(&self, access: &Found<'c>) -> Option<(usize, Vec<Index>, Within)> {
         let mut all = self.all.iter().enumerate();
-        all.find_map(|(at, (_, named))| Some((at, named.as_ref()?.index(access)?)))
+        all.find_map(|(at, (_, named))| {
+            let (index, within) = named.as_ref()?.index(access)?;
+            Some((at, index, within))
+        })
     }
 
-    /// A space for an access that is to no element of those that are known.
-    pub fn add(&mut self, access: &Found<'c>, depth: usize) -> (usize, Option<Vec<Index>>) {
-        let named = access.split.as_ref().and_then(|(factors, rest)| {
-            let levels: Vec<usize> = (0..depth)
+    /// A space for an access that is to no element of those that are known, one of all that are found.
+    pub fn add(
+        &mut self,
+        access: &Found<'c>,
+        all: &[Vec<Found<'c>>],
+    ) -> (usize, Option<(Vec<Index>, Within)>) {
+        let named = access.split.as_ref().and_then(|split| {
+            let factors = &split.factors;
+            let levels: Vec<usize> = (0..factors.len())
                 .filter(|&at| factors[at].as_constant() != Some(0))
                 .collect();
             let is_known = self.bases.contains(&access.place.base);
@@ -76,15 +104,21 @@ impl<'c> Spaces<'c> {
             }
             let strides: Vec<_> = levels.iter().map(|&at| factors[at].clone()).collect();
             let origin = match levels.is_empty() {
-                true => rest.clone(),
+                true => split.rest.clone(),
                 false => Polynomial::constant(0),
             };
             let named = Named {
                 base: access.place.base.clone(),
                 origin,
                 strides,
-                bytes: access.bytes,
+                parts: split.parts.clone(),
+                bytes: split.bytes,
             };
+            let base = &access.place.base;
+            let its = all.iter().flatten().filter(|one| one.place.base == *base);
+            // What is accessed first says how elements lie.
+            let its: Vec<_> = std::iter::once(access).chain(its).collect();
+            let named = named.widened(&its);
             named.index(access).is_some().then_some(named)
         });
         let index = named.as_ref().and_then(|named| named.index(access));
@@ -105,8 +139,9 @@ impl<'c> Spaces<'c> {
         (self.all.len() - 1, index)
     }
 
-    /// Makes one space of those that are of one object: which element of it an access is to is not known then.
-    pub fn join(&mut self, nests: &mut [Vec<model::Access>]) {
+    /// Makes one space of those that are of one object: which element of it an access is to is not known then. What is
+    /// accessed at each place goes along.
+    pub fn join(&mut self, nests: &mut [Vec<model::Access>], settled: &mut [Vec<Settled>]) {
         let count = self.all.len();
         let mut to: Vec<usize> = (0..count).collect();
         let mut blurred = HashSet::new();
@@ -155,6 +190,15 @@ impl<'c> Spaces<'c> {
             }
             accesses.extend(reads);
         }
+        for all in settled.iter_mut().flatten() {
+            for fit in all.iter_mut() {
+                fit.space = to[fit.space];
+                if blurred.contains(&fit.space) {
+                    (fit.index, fit.within) = (None, None);
+                }
+            }
+            all.dedup();
+        }
     }
 }
 
@@ -171,13 +215,16 @@ fn are_fields(one: &Named<'_>, other: &Named<'_>) -> bool {
         return false;
     };
     // All strides are multiples of what elements have in common.
-    let step = one.strides.iter().filter_map(|one| {
-        let factors: Vec<i64> = one.terms().map(|(_, times)| times).collect();
-        factors.into_iter().reduce(gcd)
-    });
-    let Some(step) = step.reduce(gcd).map(i64::abs).filter(|step| *step > 0) else {
-        return false;
+    let of = |one: &Named<'_>, greatest: i64| {
+        let parts = one.parts.iter().map(|part| &part.stride);
+        let strides = one.strides.iter().chain(parts);
+        let times = strides.flat_map(|one| one.terms().map(|(_, times)| times));
+        times.fold(greatest, gcd)
     };
+    let step = of(other, of(one, 0));
+    if step == 0 {
+        return false;
+    }
     let distance = distance.rem_euclid(step);
     distance >= other.bytes && distance + one.bytes <= step
 }

@@ -7,6 +7,7 @@
 
 use std::collections::HashSet;
 
+use super::turns::{How, Turn, mark_turns};
 use crate::analysis::variables::{is_destination, is_harmless};
 use crate::ir::{Chain, Counter};
 use crate::llvm::{Block, Builder, Instruction, Linkage, Module, Opcode, Passes, Type, Value};
@@ -30,6 +31,8 @@ pub struct Iteration<'c> {
     pub values: Vec<Value<'c>>,
     /// Of each of its loops, the outermost first: its number, the first one, and what the loop compares with.
     pub loops: Vec<[Value<'c>; 3]>,
+    /// The loops in it that count, those around others first.
+    pub turns: Vec<Turn<'c>>,
 }
 
 /// A chain of such.
@@ -45,7 +48,7 @@ pub struct Single<'c> {
 }
 
 /// What marks a place of the copy, and what it is told.
-fn mark<'c>(
+pub fn mark<'c>(
     copy: &'c Module,
     name: &str,
     before: Instruction<'c>,
@@ -53,9 +56,19 @@ fn mark<'c>(
 ) -> Value<'c> {
     let parameters: Vec<Type<'c>> = told.iter().map(|one| one.ty()).collect();
     let ty = copy.function_type(copy.void(), &parameters);
-    let function = copy.add_function(&format!("{OURS}{name}"), ty, Linkage::LLVMExternalLinkage);
+    let function = copy.add_function(&ours(name), ty, Linkage::LLVMExternalLinkage);
     let told: Vec<_> = told.into_iter().collect();
     Builder::before(copy, before).call(function, &told)
+}
+
+/// What a function is called whose calls mark places.
+pub fn ours(name: &str) -> String {
+    format!("{OURS}{name}")
+}
+
+/// Whether a call marks a place in an iteration.
+pub fn is_turn(name: &str) -> bool {
+    is_ours(name) && name.contains(".turn.")
 }
 
 /// Whether a call marks a place of the copy.
@@ -69,8 +82,8 @@ pub fn run_once<'c>(copy: &'c Module, chains: &[Chain<'c>]) -> Vec<Option<Single
     let marked: Vec<bool> = numbered()
         .map(|(number, chain)| mark_places(copy, number, chain))
         .collect();
-    let known: Vec<bool> = numbered()
-        .map(|(number, chain)| marked[number] && prepare(copy, number, chain))
+    let known: Vec<Option<Vec<Vec<How>>>> = numbered()
+        .map(|(number, chain)| marked[number].then(|| prepare(copy, number, chain))?)
         .collect();
     let functions: HashSet<_> = chains
         .iter()
@@ -82,7 +95,7 @@ pub fn run_once<'c>(copy: &'c Module, chains: &[Chain<'c>]) -> Vec<Option<Single
         passes.run("sroa,instsimplify,simplifycfg,sroa,instsimplify,simplifycfg");
     }
     numbered()
-        .map(|(number, chain)| known[number].then(|| find(copy, number, chain))?)
+        .map(|(number, chain)| find(copy, number, chain, known[number].as_ref()?))
         .collect()
 }
 
@@ -184,10 +197,10 @@ fn iterations<'c>(
 }
 
 /// Puts what iterations call in place, and keeps in memory the variables that they have in common.
-fn prepare<'c>(copy: &'c Module, number: usize, chain: &Chain<'c>) -> bool {
-    let Some(places) = iterations(copy, number, chain) else {
-        return false;
-    };
+///
+/// Tells how the loops in iterations count.
+fn prepare<'c>(copy: &'c Module, number: usize, chain: &Chain<'c>) -> Option<Vec<Vec<How>>> {
+    let places = iterations(copy, number, chain)?;
     let mut calls = 0;
     for &[enter, leave] in &places {
         let mut failed = HashSet::new();
@@ -232,6 +245,9 @@ fn prepare<'c>(copy: &'c Module, number: usize, chain: &Chain<'c>) -> bool {
         .map(|&[enter, leave]| between(enter, leave).into_iter().collect())
         .collect();
     let function = chain.site.instruction().function();
+    let turns = spans.iter().enumerate();
+    let turns = turns.map(|(at, span)| mark_turns(copy, &format!("{number}.{at}"), function, span));
+    let turns = turns.collect();
     let variables = function.instructions().into_iter();
     let variables: Vec<_> = variables
         .filter(|one| one.opcode() == Opcode::LLVMAlloca)
@@ -276,7 +292,7 @@ fn prepare<'c>(copy: &'c Module, number: usize, chain: &Chain<'c>) -> bool {
             keep();
         }
     }
-    true
+    Some(turns)
 }
 
 /// What accesses a variable, or may begin or end its life, where its address goes nowhere else but to what does nothing.
@@ -374,7 +390,12 @@ fn is_own<'c>(
 }
 
 /// The chain in the copy, as it is in the end.
-fn find<'c>(copy: &'c Module, number: usize, chain: &Chain<'c>) -> Option<Single<'c>> {
+fn find<'c>(
+    copy: &'c Module,
+    number: usize,
+    chain: &Chain<'c>,
+    turns: &[Vec<How>],
+) -> Option<Single<'c>> {
     let told = |name: String| Some(marked(copy, &name)?.operand(0));
     let begin = marked(copy, &format!("{number}.begin"))?;
     let values = (0..chain.values.len()).map(|at| told(format!("{number}.value.{at}")));
@@ -391,7 +412,15 @@ fn find<'c>(copy: &'c Module, number: usize, chain: &Chain<'c>) -> Option<Single
                 told(name("end"))?,
             ])
         });
+        // Those of which something is left are known.
+        let turns = turns[at].iter().enumerate().filter_map(|(which, &how)| {
+            let name = |what: &str| format!("{number}.{at}.turn.{which}.{what}");
+            let first = told(name("first"))?;
+            let number = marked(copy, &name("number"))?;
+            Some(Turn::of(how, number, first, marked(copy, &name("end"))?))
+        });
         Some(Iteration {
+            turns: turns.collect(),
             enter,
             leave,
             values: values.collect::<Option<_>>()?,

@@ -1,5 +1,5 @@
-//! What the names of data spaces stand for: an object, where in it the element with the numbers 0 is, and how far apart
-//! elements are whose numbers differ by 1.
+//! What the names of data spaces stand for: an object, where in it the element with the numbers 0 is, how far apart elements
+//! are whose numbers differ by 1, and what an element is: bytes side by side, or several such runs.
 //!
 //! Names need not be variables: a name stands for whatever most of the accesses that are declared by it fit to.
 
@@ -7,6 +7,7 @@ use okl_chains::pragma::{AccessPragma, Index, LoopPragma};
 
 use super::accesses::Found;
 use super::numbers::{Base, Number};
+use super::splits::{Part, Split, size};
 use crate::numbers::Polynomial;
 use okl_chains::model::Mode;
 
@@ -19,13 +20,70 @@ pub struct Named<'c> {
     pub origin: Number<'c>,
     /// Bytes from one element to the next one, in each dimension.
     pub strides: Vec<Number<'c>>,
-    /// Bytes of an element.
+    /// The distances of an element's runs of bytes, the largest first: none where it is one.
+    pub parts: Vec<Part<'c>>,
+    /// Bytes of such a run.
     pub bytes: i64,
 }
 
+/// What of an element an access is to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Within {
+    /// Bytes from the beginning of a run.
+    pub at: i64,
+    /// The first number of the run, in each of the element's distances.
+    pub first: Vec<i64>,
+    /// Whether it is to all runs.
+    pub is_all: bool,
+}
+
+/// How often units are in a number, each, and what is left; the last one so that this is not negative. Those that are no
+/// constants come first, then the larger ones.
+fn shares<'c>(number: &Number<'c>, units: &[&Number<'c>]) -> Option<(Vec<i64>, i64)> {
+    let mut order: Vec<usize> = (0..units.len()).collect();
+    order.sort_by_key(|&at| std::cmp::Reverse(size(units[at])));
+    let mut shares = vec![0; units.len()];
+    let mut rest = number.clone();
+    for (place, &at) in order.iter().enumerate() {
+        let unit = units[at];
+        let times = match unit.as_constant() {
+            Some(0) => 0,
+            Some(unit) => {
+                let rest = rest.as_constant()?;
+                let length = unit.checked_abs()?;
+                let times = match place + 1 == units.len() {
+                    true => rest.div_euclid(length),
+                    false => rest
+                        .checked_mul(2)?
+                        .checked_add(length)?
+                        .div_euclid(length.checked_mul(2)?),
+                };
+                times * unit.signum()
+            }
+            None => leading(unit, &rest)?,
+        };
+        shares[at] = times;
+        rest = rest.minus(&unit.times(&Polynomial::constant(times))?)?;
+    }
+    Some((shares, rest.as_constant()?))
+}
+
+/// How often a unit is in a number, by the product in it that has most unknowns.
+fn leading<'c>(unit: &Number<'c>, number: &Number<'c>) -> Option<i64> {
+    let largest = unit.terms().max_by_key(|(factors, _)| factors.len());
+    let (factors, times) = largest.filter(|(factors, _)| !factors.is_empty())?;
+    let has = |(others, number): (&[_], i64)| {
+        let is_same =
+            others.len() == factors.len() && factors.iter().all(|one| others.contains(one));
+        is_same.then_some(number)
+    };
+    let number = number.terms().find_map(has).unwrap_or(0);
+    (number % times == 0).then_some(number / times)
+}
+
 impl<'c> Named<'c> {
-    /// Bytes from the beginning of the object to an element that is declared, split as those of accesses are.
-    pub fn split(&self, place: &[Index], depth: usize) -> Option<(Vec<Number<'c>>, Number<'c>)> {
+    /// What is multiplied with an iteration's numbers in the place of an element that is declared, and the rest.
+    fn place(&self, place: &[Index], depth: usize) -> Option<(Vec<Number<'c>>, Number<'c>)> {
         if place.len() != self.strides.len() {
             return None;
         }
@@ -41,18 +99,66 @@ impl<'c> Named<'c> {
         Some((factors, rest))
     }
 
-    /// Whether an access is just that of an element that is declared.
-    pub fn is_at(&self, place: &[Index], depth: usize, found: &Found<'c>) -> bool {
-        found.place.base == self.base
-            && found.bytes == self.bytes
-            && found.split.is_some()
-            && self.split(place, depth) == found.split
+    /// What of an element an access is to, given how often units are in its distance from the element.
+    fn within(&self, first: &[i64], at: i64, split: &Split<'c>) -> Option<Within> {
+        if at < 0 || at.checked_add(split.bytes)? > self.bytes {
+            return None;
+        }
+        let mut is_used = vec![false; split.parts.len()];
+        let mut is_all = true;
+        for (part, &first) in self.parts.iter().zip(first) {
+            let same = split.parts.iter().position(|one| one.stride == part.stride);
+            let count = match same {
+                Some(at) => {
+                    if std::mem::replace(&mut is_used[at], true) {
+                        return None;
+                    }
+                    split.parts[at].count.clone()
+                }
+                None => Polynomial::constant(1),
+            };
+            let last = count.plus(&Polynomial::constant(first))?;
+            if first < 0 || part.count.minus(&last)?.as_constant()? < 0 {
+                return None;
+            }
+            is_all &= first == 0 && count == part.count;
+        }
+        is_used.iter().all(|used| *used).then(|| Within {
+            at,
+            first: first.to_vec(),
+            is_all,
+        })
     }
 
-    /// The numbers of the element that an access is to, where it is one.
-    pub fn index(&self, found: &Found<'c>) -> Option<Vec<Index>> {
-        let (factors, rest) = found.split.as_ref()?;
-        if found.place.base != self.base || found.bytes != self.bytes {
+    fn units(&self) -> impl Iterator<Item = &Number<'c>> {
+        self.parts.iter().map(|part| &part.stride)
+    }
+
+    /// What of an element that is declared an access is to, if it is to nothing else.
+    pub fn at(&self, place: &[Index], depth: usize, found: &Found<'c>) -> Option<Within> {
+        let split = found.split.as_ref()?;
+        let (factors, rest) = self.place(place, depth)?;
+        if found.place.base != self.base || split.factors != factors {
+            return None;
+        }
+        let units: Vec<_> = self.units().collect();
+        let (first, at) = shares(&split.rest.minus(&rest)?, &units)?;
+        self.within(&first, at, split)
+    }
+
+    /// Whether an access is just that of an element that is declared.
+    fn is_just(&self, place: &[Index], depth: usize, found: &Found<'c>) -> bool {
+        let bytes = found.split.as_ref().map(|split| split.bytes);
+        bytes == Some(self.bytes)
+            && self
+                .at(place, depth, found)
+                .is_some_and(|within| within.is_all)
+    }
+
+    /// The numbers of what an access is to: of the element, of what in it, and bytes from there; as if it were one.
+    fn numbers(&self, found: &Found<'c>) -> Option<(Vec<Index>, Vec<i64>, i64)> {
+        let split = found.split.as_ref()?;
+        if found.place.base != self.base {
             return None;
         }
         let mut place: Vec<Index> = self
@@ -63,7 +169,7 @@ impl<'c> Named<'c> {
                 offset: 0,
             })
             .collect();
-        for (level, factor) in factors.iter().enumerate() {
+        for (level, factor) in split.factors.iter().enumerate() {
             if factor.as_constant() == Some(0) {
                 continue;
             }
@@ -71,38 +177,85 @@ impl<'c> Named<'c> {
             let at = (0..self.strides.len()).find(is_free)?;
             place[at].iterator = Some(level);
         }
-        let mut rest = rest.minus(&self.origin)?;
-        // Strides that are no constants first, then the larger ones.
-        let mut order: Vec<usize> = (0..self.strides.len()).collect();
-        let size = |at: usize| self.strides[at].as_constant().map_or(i64::MAX, i64::abs);
-        order.sort_by_key(|&at| std::cmp::Reverse(size(at)));
-        for at in order {
-            let stride = &self.strides[at];
-            let times = match stride.as_constant() {
-                Some(0) => 0,
-                Some(stride) => {
-                    let rest = rest.as_constant()?;
-                    (2 * rest + stride.abs()).div_euclid(2 * stride.abs()) * stride.signum()
-                }
-                None => leading(stride, &rest)?,
-            };
-            place[at].offset = times;
-            rest = rest.minus(&stride.times(&Polynomial::constant(times))?)?;
+        let units: Vec<_> = self.strides.iter().chain(self.units()).collect();
+        let (mut shares, at) = shares(&split.rest.minus(&self.origin)?, &units)?;
+        let first = shares.split_off(self.strides.len());
+        for (index, offset) in place.iter_mut().zip(shares) {
+            index.offset = offset;
         }
-        (rest.as_constant() == Some(0)).then_some(place)
+        Some((place, first, at))
     }
-}
 
-/// How often a stride is in a number, by a product in it that is no constant.
-fn leading<'c>(stride: &Number<'c>, number: &Number<'c>) -> Option<i64> {
-    let (factors, times) = stride.terms().find(|(factors, _)| !factors.is_empty())?;
-    let has = |(others, number): (&[_], i64)| {
-        let is_same =
-            others.len() == factors.len() && factors.iter().all(|one| others.contains(one));
-        is_same.then_some(number)
-    };
-    let number = number.terms().find_map(has).unwrap_or(0);
-    (number % times == 0).then_some(number / times)
+    /// The numbers of the element that an access is to, where it is to one, and what of it.
+    pub fn index(&self, found: &Found<'c>) -> Option<(Vec<Index>, Within)> {
+        let (place, first, at) = self.numbers(found)?;
+        let within = self.within(&first, at, found.split.as_ref()?)?;
+        Some((place, within))
+    }
+
+    /// The same with larger elements, which have in them what others access of the same object, where that can be.
+    pub fn widened<'f>(mut self, all: &[&'f Found<'c>]) -> Self
+    where
+        'c: 'f,
+    {
+        // As often as elements can become larger.
+        for _ in 0..8 {
+            let before = self.clone();
+            for found in all {
+                if self.index(found).is_none() {
+                    self.widen(found);
+                }
+            }
+            if self == before {
+                break;
+            }
+        }
+        self
+    }
+
+    fn widen(&mut self, found: &Found<'c>) -> Option<()> {
+        let split = found.split.as_ref()?;
+        let mut wide = self.clone();
+        for part in &split.parts {
+            if self.strides.contains(&part.stride) {
+                return None;
+            }
+            if !wide.parts.iter().any(|one| one.stride == part.stride) {
+                wide.parts.push(part.clone());
+            }
+        }
+        wide.parts
+            .sort_by_key(|part| std::cmp::Reverse(size(&part.stride)));
+        let (_, first, at) = wide.numbers(found)?;
+        for (part, first) in wide.parts.iter_mut().zip(first) {
+            let count = split
+                .parts
+                .iter()
+                .find(|one| one.stride == part.stride)
+                .map_or(Polynomial::constant(1), |one| one.count.clone());
+            if first < 0 {
+                return None;
+            }
+            let last = count.plus(&Polynomial::constant(first))?;
+            match part.count.minus(&last)?.as_constant()? {
+                0.. => {}
+                _ => part.count = last,
+            }
+        }
+        let bytes = at.checked_add(split.bytes)?.max(self.bytes);
+        let constants = self.strides.iter().chain(wide.units());
+        let least = constants
+            .filter_map(|one| one.as_constant())
+            .map(i64::abs)
+            .filter(|one| *one > 0)
+            .min();
+        if at < 0 || least.is_some_and(|least| bytes > least) {
+            return None;
+        }
+        wide.bytes = bytes;
+        *self = wide;
+        Some(())
+    }
 }
 
 /// An access that is declared: of which nest, how, and where.
@@ -141,65 +294,174 @@ pub fn is_so(access: &Found<'_>, said: &AccessPragma) -> bool {
     access.mode == mode(said) || matches!(access.mode, Mode::Reduce(_))
 }
 
+/// What is declared by names, and what has been found.
+struct Binding<'a, 'c> {
+    names: &'a [Vec<&'a Declared<'a>>],
+    found: &'a [Vec<Found<'c>>],
+    depths: &'a [usize],
+}
+
 /// What names stand for, given all that is declared by each: what most of it fits to. Where several things fit as well, it is
-/// one that no other name stands for.
+/// one that no other name stands for. Elements are as large as what is declared needs, where else something would be accessed
+/// that is in no element.
 pub fn named<'c>(
     names: &[Vec<&Declared<'_>>],
     found: &[Vec<Found<'c>>],
     depths: &[usize],
 ) -> Vec<Option<Named<'c>>> {
-    let candidates = names.iter().map(|its| best(its, found, depths));
+    let binding = Binding {
+        names,
+        found,
+        depths,
+    };
+    let candidates = names.iter().map(|its| binding.candidates(its));
     let candidates: Vec<Vec<Named<'c>>> = candidates.collect();
-    let clear = candidates.iter().map(|its| match &its[..] {
+    let best = names.iter().zip(&candidates);
+    let best: Vec<_> = best.map(|(its, all)| binding.best(its, all)).collect();
+    let clear = best.iter().map(|its| match &its[..] {
         [one] => Some(one.clone()),
         _ => None,
     });
     let mut all: Vec<Option<Named<'c>>> = clear.collect();
-    for (at, its) in candidates.iter().enumerate().filter(|one| one.1.len() > 1) {
+    for (at, its) in best.iter().enumerate().filter(|one| one.1.len() > 1) {
         let is_free = |one: &&Named<'c>| {
             let mut known = all.iter().flatten();
             !known.any(|other| other.base == one.base && other.origin == one.origin)
         };
         all[at] = its.iter().find(is_free).or(its.first()).cloned();
     }
+    for (at, candidates) in candidates.iter().enumerate() {
+        if let Some(wide) = binding.widened(at, candidates, &all) {
+            all[at] = Some(wide);
+        }
+    }
     all
 }
 
-/// What most of what is declared by a name fits to.
-fn best<'c>(all: &[&Declared<'_>], found: &[Vec<Found<'c>>], depths: &[usize]) -> Vec<Named<'c>> {
-    let mut best: Vec<Named<'c>> = Vec::new();
-    let mut most = 0;
-    for one in all {
-        for access in &found[one.nest] {
-            if !is_so(access, one.said) {
-                continue;
+impl<'c> Binding<'_, 'c> {
+    /// What a name may stand for.
+    fn candidates(&self, its: &[&Declared<'_>]) -> Vec<Named<'c>> {
+        let mut all = Vec::new();
+        for one in its {
+            let accesses = self.found[one.nest].iter();
+            for access in accesses.filter(|access| is_so(access, one.said)) {
+                let fitting = fitting(one.place, access);
+                all.extend(fitting.filter(|one| !all.contains(one)));
             }
-            let Some(candidate) = fitting(one.place, access) else {
-                continue;
-            };
+        }
+        all
+    }
+
+    /// What most of what is declared by a name fits to.
+    fn best(&self, its: &[&Declared<'_>], candidates: &[Named<'c>]) -> Vec<Named<'c>> {
+        let mut best: Vec<Named<'c>> = Vec::new();
+        let mut most = 0;
+        for candidate in candidates {
             let fits = |one: &&&Declared<'_>| {
-                let mut found = found[one.nest].iter();
-                found.any(|access| {
-                    is_so(access, one.said) && candidate.is_at(one.place, depths[one.nest], access)
+                let mut accesses = self.found[one.nest].iter();
+                accesses.any(|access| {
+                    is_so(access, one.said)
+                        && candidate.is_just(one.place, self.depths[one.nest], access)
                 })
             };
-            let count = 2 * all.iter().filter(fits).count()
+            let count = 2 * its.iter().filter(fits).count()
                 + usize::from(candidate.origin.as_constant() == Some(0));
             if count > most {
                 best.clear();
                 most = count;
             }
-            if count == most && !best.contains(&candidate) {
-                best.push(candidate);
+            if count == most {
+                best.push(candidate.clone());
             }
         }
+        best
     }
-    best
+
+    /// What a name stands for with larger elements, where that explains more.
+    fn widened(
+        &self,
+        name: usize,
+        candidates: &[Named<'c>],
+        known: &[Option<Named<'c>>],
+    ) -> Option<Named<'c>> {
+        let mut all: Vec<(usize, &Found<'c>)> = Vec::new();
+        for (nest, accesses) in self.found.iter().enumerate() {
+            for access in accesses {
+                let is_its = candidates.iter().any(|one| one.base == access.place.base);
+                let is_others = (0..known.len()).any(|other| {
+                    let is_at = |one: &&&Declared<'_>| {
+                        let named = known[other].as_ref();
+                        one.nest == nest
+                            && is_so(access, one.said)
+                            && named.is_some_and(|named| {
+                                named.is_just(one.place, self.depths[nest], access)
+                            })
+                    };
+                    other != name && self.names[other].iter().any(|one| is_at(&one))
+                });
+                if is_its && !is_others && access.split.is_some() {
+                    all.push((nest, access));
+                }
+            }
+        }
+        let its = &self.names[name];
+        // How much of what is declared is done, and how much is done that is not declared.
+        let score = |one: &Named<'c>| {
+            let is_at = |nest: usize, access: &Found<'c>, said: &Declared<'_>| {
+                said.nest == nest
+                    && is_so(access, said.said)
+                    && one.at(said.place, self.depths[nest], access).is_some()
+            };
+            let done = its
+                .iter()
+                .filter(|said| all.iter().any(|&(nest, access)| is_at(nest, access, said)));
+            let other = all.iter().filter(|&&(nest, access)| {
+                let is_said = self.names.iter().flatten().any(|said| said.nest == nest);
+                let mut its = its.iter();
+                match is_said {
+                    true => !its.any(|said| is_at(nest, access, said)),
+                    false => one.index(access).is_none(),
+                }
+            });
+            let runs = i64::MAX - one.bytes;
+            let is_first = one.origin.as_constant() == Some(0);
+            (
+                done.count(),
+                std::cmp::Reverse(other.count()),
+                runs,
+                is_first,
+            )
+        };
+        let now = known[name].as_ref().map(&score);
+        if now.is_some_and(|now| now.0 == its.len() && now.1.0 == 0) {
+            return None;
+        }
+        let accesses: Vec<_> = all.iter().map(|one| one.1).collect();
+        let wide = candidates.iter().map(|one| {
+            let its: Vec<_> = { accesses.iter() }
+                .filter(|access| access.place.base == one.base)
+                .copied()
+                .collect();
+            one.clone().widened(&its)
+        });
+        let mut best = now;
+        let mut found = None;
+        for one in wide {
+            let score = score(&one);
+            if best.is_none_or(|best| (score.0, score.1) > (best.0, best.1))
+                || found.is_some() && best.is_some_and(|best| score > best)
+            {
+                best = Some(score);
+                found = Some(one);
+            }
+        }
+        found
+    }
 }
 
 /// What a name stands for if an element that is declared by it is what an access is to.
 fn fitting<'c>(place: &[Index], access: &Found<'c>) -> Option<Named<'c>> {
-    let (factors, rest) = access.split.as_ref()?;
+    let split = access.split.as_ref()?;
     let mut strides = Vec::new();
     let mut used = 0;
     for (at, index) in place.iter().enumerate() {
@@ -210,25 +472,20 @@ fn fitting<'c>(place: &[Index], access: &Found<'c>) -> Option<Named<'c>> {
             Some(_) if twice => return None,
             Some(level) => {
                 used += 1;
-                factors
-                    .get(level)
+                { split.factors.get(level) }
                     .filter(|one| one.as_constant() != Some(0))?
                     .clone()
             }
             // Of a number that is the same in all iterations, only the last one says how far elements are apart.
-            None if at + 1 == place.len() => Polynomial::constant(access.bytes),
+            None if at + 1 == place.len() => Polynomial::constant(split.bytes),
             None => return None,
         });
     }
-    if used
-        != factors
-            .iter()
-            .filter(|one| one.as_constant() != Some(0))
-            .count()
-    {
+    let moves = { split.factors.iter() }.filter(|one| one.as_constant() != Some(0));
+    if used != moves.count() || split.parts.iter().any(|one| strides.contains(&one.stride)) {
         return None;
     }
-    let mut origin = rest.clone();
+    let mut origin = split.rest.clone();
     for (index, stride) in place.iter().zip(&strides) {
         origin = origin.minus(&stride.times(&Polynomial::constant(index.offset))?)?;
     }
@@ -236,6 +493,7 @@ fn fitting<'c>(place: &[Index], access: &Found<'c>) -> Option<Named<'c>> {
         base: access.place.base.clone(),
         origin,
         strides,
-        bytes: access.bytes,
+        parts: split.parts.clone(),
+        bytes: split.bytes,
     })
 }

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use okl_chains::model::Affine;
+use okl_chains::model::{Affine, Mode};
 
-use super::model;
+use super::{Accessing, model};
 use crate::diagnostic::Declined;
 use crate::llvm::{self, Run};
 use crate::recognise::loop_chain;
@@ -27,6 +27,45 @@ fn shown(number: &Affine) -> String {
         (false, 0) => parameters.join(" + "),
         (false, constant) => format!("{}{constant:+}", parameters.join(" + ")),
     }
+}
+
+/// What accesses a space, in words.
+fn accessing(one: &Accessing<'_>, name: &str, element: Option<i64>) -> String {
+    let by = match one.at {
+        Some(at) => match at.source_location() {
+            Some((_, line)) => format!("line {line}"),
+            None => "by what has no line".to_string(),
+        },
+        None => "by what is one of several".to_string(),
+    };
+    let does = match one.mode {
+        Mode::Read => "reads",
+        Mode::Write => "writes",
+        Mode::Reduce(_) => "combines something with",
+    };
+    let index = one.index.as_ref().map(|all| {
+        let of = |one: &Affine| match one.iterators.iter().position(|times| *times != 0) {
+            Some(level) if one.constant == 0 => format!("i{level}"),
+            Some(level) => format!("i{level}{:+}", one.constant),
+            None => one.constant.to_string(),
+        };
+        let all: Vec<_> = all.iter().map(of).collect();
+        all.join(",")
+    });
+    let index = index.unwrap_or_else(|| "?".to_string());
+    let inside = one.inside.as_ref().map_or_else(
+        || "anywhere in it".to_string(),
+        |inside| {
+            let counters = inside.counters.iter();
+            let counters: String = counters
+                .map(|(variable, bytes)| format!(" + {bytes} * {}", variable.operand_text()))
+                .collect();
+            format!("at {}{counters}", inside.constant)
+        },
+    );
+    let element = element.map_or_else(|| "?".to_string(), |bytes| bytes.to_string());
+    let bytes = one.bytes;
+    format!("{by}: {does} {bytes} bytes of {name}{{({index})}}, {inside} of {element}")
 }
 
 /// Prints the chains of a module, and what is known of them.
@@ -67,6 +106,13 @@ pub fn print(run: &Run<'_>) -> bool {
                 let _ = writeln!(text, "  nest {number}: {}", bounds.join(", "));
             }
             let spaces = &known.model.spaces;
+            for (number, all) in known.accessing.iter().enumerate() {
+                for one in all {
+                    let element = known.elements[one.space];
+                    let name = &spaces[one.space].name;
+                    let _ = writeln!(text, "  nest {number} {}", accessing(one, name, element));
+                }
+            }
             for &(one, other) in &known.must_not_overlap {
                 let _ = writeln!(
                     text,
