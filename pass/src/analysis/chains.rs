@@ -9,6 +9,7 @@
 //! that its declared accesses fit to ([`spaces`]).
 
 mod accesses;
+mod front;
 mod instructions;
 mod numbers;
 mod objects;
@@ -25,12 +26,13 @@ use okl_chains::model::{self, Affine, Bounds, Mode};
 use okl_chains::pragma::{Index, Name, Number as Said, Position, Sharing};
 
 use crate::diagnostic::{Declined, Site};
-use crate::ir::Chain;
+use crate::ir::{Asked, Asks, Chain};
 use crate::llvm::{self, Call, Module, Opcode, OwnModule, Silence, Value};
 use crate::numbers::Polynomial;
 use crate::recognise::loop_chain;
 
 use accesses::Found;
+use front::Fronts;
 use instructions::{Originals, bytes_of};
 use numbers::{Base, Counts, Number, Place, Reader, loads_of, loads_of_base, varies};
 use objects::{Fit, Settled, Spaces};
@@ -39,6 +41,9 @@ use spaces::{Declared, Named, declared, is_so, mode, named};
 
 pub use instructions::Accessing;
 pub use text::print;
+
+/// Questions that are asked in front of a chain, at most.
+const MOST_ASKED: usize = 32;
 
 /// What is known of a chain.
 pub struct Modelled<'m> {
@@ -55,6 +60,8 @@ pub struct Modelled<'m> {
     pub accessing: Vec<Vec<Accessing<'m>>>,
     /// Bytes of an element of each space, if its parts lay side by side, where they are known.
     pub elements: Vec<Option<i64>>,
+    /// What is not proved, and can be asked when the program runs.
+    pub asked: Vec<Asked<'m>>,
     /// What is not proved, and has to be trusted.
     pub trusted: Vec<Declined<'m>>,
     /// What may be meant otherwise.
@@ -92,7 +99,7 @@ pub fn model<'m>(module: &'m Module, chains: &[Chain<'m>]) -> Vec<Outcome<'m>> {
     let pairs = chains.iter().zip(&all);
     pairs
         .map(|(chain, single)| match single {
-            Some(single) => Looked::at(&copy, &originals, chain, single).outcome(),
+            Some(single) => Looked::at(module, &copy, &originals, chain, single).outcome(),
             None => Outcome {
                 declined: vec![Declined {
                     site: Site::Instruction(chain.site.instruction()),
@@ -107,6 +114,7 @@ pub fn model<'m>(module: &'m Module, chains: &[Chain<'m>]) -> Vec<Outcome<'m>> {
 
 /// A chain that is looked at.
 struct Looked<'a, 'c, 'm> {
+    module: &'m Module,
     copy: &'c Module,
     originals: &'a Originals<'m>,
     chain: &'a Chain<'m>,
@@ -115,6 +123,7 @@ struct Looked<'a, 'c, 'm> {
     mistakes: Vec<Declined<'m>>,
     declined: Vec<Declined<'m>>,
     trusted: Vec<Declined<'m>>,
+    asked: Vec<Asked<'m>>,
     findings: Vec<String>,
     /// Variables that iterations read, and none writes.
     variables: Vec<Place<'c>>,
@@ -125,6 +134,7 @@ type Domain<'c> = Vec<(Number<'c>, Number<'c>)>;
 
 impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
     fn at(
+        module: &'m Module,
         copy: &'c Module,
         originals: &'a Originals<'m>,
         chain: &'a Chain<'m>,
@@ -132,6 +142,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
     ) -> Self {
         let last = single.nests.last().expect("a chain has a nest").leave;
         Self {
+            module,
             copy,
             originals,
             chain,
@@ -140,6 +151,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
             mistakes: Vec::new(),
             declined: Vec::new(),
             trusted: Vec::new(),
+            asked: Vec::new(),
             findings: Vec::new(),
             variables: Vec::new(),
         }
@@ -270,7 +282,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
         self.settle_others(&found, &mut settled, &open, &mut spaces, &mut nests)?;
         only_all_of_elements(&mut nests, &spaces, &found, &settled);
         self.check_rows(&spaces, &nests, &domains);
-        let must_not_overlap = self.overlaps(&spaces, &nests);
+        let must_not_overlap = self.overlaps(&spaces, &nests, &found, &domains);
         self.check_loads(&domains, &spaces, &found);
         let mut doubts = Vec::new();
         for name in &chain.said.locals {
@@ -322,6 +334,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
             accessing,
             elements,
             doubts,
+            asked: std::mem::take(&mut self.asked),
             trusted: std::mem::take(&mut self.trusted),
             findings: std::mem::take(&mut self.findings),
         })
@@ -426,15 +439,16 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                 false => end.and_then(|one| one.minus(&Polynomial::constant(1))),
             };
             let wraps = reader.wraps() && !counting.signed;
+            let behind = i64::from(!counting.is_last);
             let at = nest
                 .said
                 .domain_at
                 .get(level)
                 .copied()
                 .unwrap_or(nest.said.at);
-            told.push((level, at, first.zip(end), wraps));
+            told.push((level, at, first.zip(end), wraps, behind));
         }
-        for (level, place, real, wraps) in told {
+        for (level, place, real, wraps, behind) in told {
             let site = self.site(marker, place);
             let (first, last) = &domain[level];
             let Some((real_first, real_last)) = real else {
@@ -468,13 +482,56 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                 }
                 false => {
                     let told = format!(
-                        "the domain of this loop is declared as {says}, and it goes through {goes}: whether that is the same is not known"
+                        "the domain of this loop is declared as {says}, and it goes through {goes}"
                     );
-                    self.decline(site, &told);
+                    let mut pairs = vec![(first, &real_first), (last, &real_last)];
+                    pairs.retain(|(said, real)| said != real);
+                    // Where it loops without a sign, no number of it has one that is taken for such.
+                    let end = real_last.plus(&Polynomial::constant(behind));
+                    let naturals = [Some(&real_first), end.as_ref()];
+                    let naturals = naturals.into_iter().filter(|_| wraps);
+                    let fronts = self.fronts();
+                    let same = |(said, real): &(&Number<'c>, &Number<'c>)| {
+                        Some(Asks::Same(fronts.number(said)?, fronts.number(real)?))
+                    };
+                    let natural =
+                        |number: Option<&Number<'c>>| Some(Asks::Natural(fronts.number(number?)?));
+                    let asks = pairs.iter().map(same).chain(naturals.map(natural));
+                    match asks.collect::<Option<Vec<_>>>() {
+                        Some(all) => {
+                            self.findings.push(format!(
+                                "nest {at}: domain {says}, and it goes through {goes}: asked"
+                            ));
+                            for asks in all {
+                                self.ask(asks, (marker, place), &told);
+                            }
+                        }
+                        None => {
+                            let told = format!("{told}: whether that is the same is not known");
+                            self.decline(site, &told);
+                        }
+                    }
                 }
             }
         }
         Some(domain)
+    }
+
+    fn fronts(&self) -> Fronts<'a, 'c, 'm> {
+        Fronts {
+            module: self.module,
+            chain: self.chain,
+            single: self.single,
+        }
+    }
+
+    /// Something is to hold when the program runs.
+    fn ask(&mut self, asks: Asks<'m>, site: (Call<'m>, Position), otherwise: &str) {
+        self.asked.push(Asked {
+            asks,
+            site,
+            otherwise: otherwise.to_string(),
+        });
     }
 
     /// What the iterations of each nest access.
@@ -747,12 +804,17 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
         &mut self,
         spaces: &Spaces<'c>,
         nests: &[Vec<model::Access>],
+        found: &[Vec<Found<'c>>],
+        domains: &[Domain<'c>],
     ) -> Vec<(usize, usize)> {
         let is_written = |space: usize| {
             let mut all = nests.iter().flatten();
             all.any(|one| one.space == space && one.mode != Mode::Read)
         };
+        let fronts = self.fronts();
+        let mut all = Vec::new();
         let mut pairs = Vec::new();
+        let mut known = Vec::new();
         for one in 0..spaces.all.len() {
             for other in one + 1..spaces.all.len() {
                 if !is_written(one) && !is_written(other) {
@@ -761,11 +823,32 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                 let bases = [one, other].map(|at| spaces.base(at));
                 let [Some(a), Some(b)] = bases else {
                     pairs.push((one, other));
+                    all.push((one, other));
                     continue;
                 };
-                if a != b && !self.are_apart(a, b) {
-                    pairs.push((one, other));
+                if a == b || self.are_apart(a, b) {
+                    continue;
                 }
+                all.push((one, other));
+                if known.contains(&(a, b)) {
+                    continue;
+                }
+                let spans = [a, b].map(|base| fronts.span(base, found, domains));
+                let [Some(first), Some(second)] = spans else {
+                    pairs.push((one, other));
+                    continue;
+                };
+                if self.asked.len() >= MOST_ASKED {
+                    pairs.push((one, other));
+                    continue;
+                }
+                known.push((a, b));
+                let [name, other] = [one, other].map(|at| &spaces.all[at].0.name);
+                let told = format!("{name} and {other} have memory in common");
+                self.findings
+                    .push(format!("{name} and {other} are apart: asked"));
+                let site = (self.chain.site, Position::default());
+                self.ask(Asks::Apart(first, second), site, &told);
             }
         }
         let site = Site::Instruction(self.chain.site.instruction());
@@ -789,7 +872,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                 name(pair)
             );
             self.decline(site, &told);
-            return pairs;
+            return all;
         }
         if !pairs.is_empty() {
             let names: Vec<_> = pairs.iter().map(name).collect();
@@ -801,7 +884,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                 ),
             );
         }
-        pairs
+        all
     }
 
     /// Whether two objects are different ones for sure.
@@ -873,6 +956,8 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
             .filter(|one| one.mode != Mode::Read)
             .collect();
         let site = Site::Instruction(self.chain.site.instruction());
+        let fronts = self.fronts();
+        let mut known: Vec<(&Place<'c>, &Base<'c>)> = Vec::new();
         let mut is_trusted = false;
         for load in &loads {
             for write in &written {
@@ -893,7 +978,25 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                     self.decline(site, &told);
                     return;
                 }
-                is_trusted |= !self.are_apart(&write.place.base, &load.base);
+                let base = &write.place.base;
+                if self.are_apart(base, &load.base) || known.contains(&(load, base)) {
+                    continue;
+                }
+                let spans = [fronts.span(base, found, domains), fronts.loaded(load)];
+                let [Some(written), Some(loaded)] = spans else {
+                    is_trusted = true;
+                    continue;
+                };
+                if self.asked.len() >= MOST_ASKED {
+                    is_trusted = true;
+                    continue;
+                }
+                known.push((load, base));
+                let told = format!(
+                    "what the loops write in {base} says where they go or what they access"
+                );
+                let site = (self.chain.site, Position::default());
+                self.ask(Asks::Apart(written, loaded), site, &told);
             }
         }
         if is_trusted

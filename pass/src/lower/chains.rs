@@ -6,6 +6,7 @@
 //!
 //! Guarantee: each iteration does what it did, and behind the chain variables are what they were there.
 
+mod asked;
 mod bodies;
 mod code;
 mod sums;
@@ -16,7 +17,7 @@ use okl_chains::code::{Code, Condition, Expression, For};
 use okl_chains::plan::Plan;
 
 use crate::analysis::variables::is_harmless;
-use crate::ir::Chain;
+use crate::ir::{Asked, Chain};
 use crate::llvm::{
     Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Value,
 };
@@ -49,6 +50,8 @@ pub struct Order<'m> {
     pub plan: Plan,
     /// Where the chain begins as the program has it, if it is there twice.
     pub written: Option<Block<'m>>,
+    /// What else has to hold.
+    pub asked: Vec<Asked<'m>>,
 }
 
 /// What becomes of a chain.
@@ -147,6 +150,7 @@ fn check_variables<'m>(bodies: &[Body<'m>], around: &Around<'m>) -> Result<(), W
 /// Checks that its parameters can be computed in front of it.
 fn check_parameters(order: &Order<'_>, around: &Around<'_>) -> Result<(), Why> {
     let mut rest = order.parameters.clone();
+    rest.extend(order.asked.iter().flat_map(asked::values));
     while let Some(value) = rest.pop() {
         let one = value.as_instruction().filter(|one| around.has(*one));
         let Some(one) = one else { continue };
@@ -332,6 +336,10 @@ impl<'m> Lowered<'m> {
             let builder = Builder::at_end_like(module, first, like);
             let holds = writer.condition(&builder, &self.order.plan.requires);
             builder.go_if(holds, begins, written);
+        }
+        if !self.order.asked.is_empty() {
+            copies.builder.stand_at(like);
+            first = asked::ask(module, &mut copies, &self.order.asked, [first, written]);
         }
         let builder = Builder::before(module, jump);
         builder.stand_at(like);

@@ -176,6 +176,7 @@ fn order<'m>(
         parameters: known.parameters,
         plan,
         written,
+        asked: known.asked,
     }))
 }
 

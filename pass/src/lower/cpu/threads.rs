@@ -511,10 +511,10 @@ impl<'m> Shared<'m> {
         let fini = declare_openmp(module, &f::okl_mpi_kmpc_for_static_fini);
         builder.call(fini, &[worksharing, thread]);
         let turns = match places.list {
-            Some(list) => Some(combined::end(&builder, &self.combined, list, thread, done)),
+            Some(list) => combined::end(&builder, &self.combined, list, thread, done).to_vec(),
             None => {
                 builder.go(done);
-                None
+                Vec::new()
             }
         };
         at(done).go(outermost.exit);
@@ -525,8 +525,7 @@ impl<'m> Shared<'m> {
         kernel.remove_unreachable_blocks();
         let mut area = Area::of_loop(header, end);
         let blocks = [start, some].into_iter().chain(launches).chain(area.blocks);
-        let behind = [Some(end), turns, Some(done)].into_iter().flatten();
-        area.blocks = blocks.chain(behind).collect();
+        area.blocks = blocks.chain([end]).chain(turns).chain([done]).collect();
         area.known = area.blocks.iter().copied().collect();
         (area, first)
     }

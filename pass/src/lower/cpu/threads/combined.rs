@@ -69,14 +69,14 @@ impl<'m> Combined<'m> {
 }
 
 /// Has a thread combine its own with what all have: between two blocks, of which the first one has no end. `list` is a variable
-/// of the thread's with room for so many addresses. Returns the block that it takes turns with others in.
+/// of the thread's with room for so many addresses. Returns the blocks for that.
 pub fn end<'m>(
     builder: &Builder<'m>,
     all: &[Combined<'m>],
     list: Value<'m>,
     thread: Value<'m>,
     behind: Block<'m>,
-) -> Block<'m> {
+) -> [Block<'m>; 2] {
     let module = builder.module();
     let function = behind.function();
     let pointer = module.pointer();
@@ -110,10 +110,15 @@ pub fn end<'m>(
         *lock,
     ];
     let turn = builder.call(meets, &arguments);
-    let takes = function.append_block(module);
-    builder.go_for(turn, module.const_i32(1), takes, behind);
+    let [takes, never] = [(); 2].map(|()| function.append_block(module));
+    // That they are to combine it by atomic operations the run time says only to whom says that he can.
+    let cases = [(1, takes), (2, never)].map(|(case, block)| (module.const_i32(case), block));
+    builder.go_by(turn, &cases, behind);
 
     let like = turn.as_instruction().expect("a call");
+    let builder = Builder::at_end_like(module, never, like);
+    builder.trap();
+    builder.go(behind);
     let builder = Builder::at_end_like(module, takes, like);
     for one in all {
         let target = builder.load(one.ty(), one.target);
@@ -122,7 +127,7 @@ pub fn end<'m>(
     }
     builder.call(leaves, &[source, thread, *lock]);
     builder.go(behind);
-    takes
+    [takes, never]
 }
 
 /// The run time's function by which threads take turns. Ours on ranks has one parameter more.
