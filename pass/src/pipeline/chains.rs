@@ -37,6 +37,7 @@ struct Lowering<'m> {
 pub fn lower(module: &Module, strict: bool) -> (bool, bool) {
     let choices = written::choices(module);
     let mut hidden = Hidden::of(module, &choices);
+    loop_chain::move_out(module);
     let found = loop_chain::recognise(module);
     let mut all = Lowering {
         mistakes: found.mistakes,

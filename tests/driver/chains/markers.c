@@ -95,7 +95,7 @@
 // CODE:       call void (ptr, ...) @__okl_omplc_for(ptr {{.*}}, i64 {{.*}})
 // CODE:       call void @__okl_omplc_next()
 // CODE:       call void @__okl_omplc_end()
-// CODE-NEXT:  ret void
+// CODE:       ret void
 //
 // Plain clang has no chains.
 // RUN: cd %t.d && clang-22 -Wall -Wno-unknown-pragmas -Werror -fopenmp -S -emit-llvm -o - chain.c | FileCheck --check-prefix=CLANG %s
