@@ -847,7 +847,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                 let told = format!("{name} and {other} have memory in common");
                 self.findings
                     .push(format!("{name} and {other} are apart: asked"));
-                let site = (self.chain.site, Position::default());
+                let site = (self.chain.site, self.chain.said.at);
                 self.ask(Asks::Apart(first, second), site, &told);
             }
         }
@@ -995,7 +995,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                 let told = format!(
                     "what the loops write in {base} says where they go or what they access"
                 );
-                let site = (self.chain.site, Position::default());
+                let site = (self.chain.site, self.chain.said.at);
                 self.ask(Asks::Apart(written, loaded), site, &told);
             }
         }

@@ -63,21 +63,3 @@ void global(int n, double *restrict A) {
   }
   END;
 }
-
-// Numbers of fewer bits than those that are added.
-float narrow(int n, double *restrict A) {
-  float sum = 0;
-  int count = 0;
-  // TOLD: sums.c:[[# @LINE + 1]]:{{.*}}: the loop chain {{.*}}
-  CHAIN("@7:20 parallel");
-  {
-    FOR("read A{(i)}", " reduction(+:@9:20 sum) reduction(+:@9:20 count)", (long)n);
-    for (int i = 1; i <= n; i++) {
-      sum += A[i];
-      count++;
-    }
-    NEXT;
-  }
-  END;
-  return sum + count;
-}
