@@ -13,7 +13,9 @@ mod front;
 mod instructions;
 mod numbers;
 mod objects;
+mod overlap;
 mod rows;
+mod settled;
 mod single;
 mod spaces;
 mod splits;
@@ -22,7 +24,7 @@ mod turns;
 
 use std::collections::HashSet;
 
-use okl_chains::model::{self, Affine, Bounds, Mode};
+use okl_chains::model::{self, Affine, Bounds};
 use okl_chains::pragma::{Index, Name, Number as Said, Position, Sharing};
 
 use crate::diagnostic::{Declined, Site};
@@ -34,10 +36,10 @@ use crate::recognise::loop_chain;
 use accesses::Found;
 use front::Fronts;
 use instructions::{Originals, bytes_of};
-use numbers::{Base, Counts, Number, Place, Reader, loads_of, loads_of_base, varies};
+use numbers::{Base, Counts, Number, Place, Reader, varies};
 use objects::{Fit, Settled, Spaces};
 use single::{Single, between, run_once};
-use spaces::{Declared, Named, declared, is_so, mode, named};
+use spaces::{Declared, declared, is_so, named};
 
 pub use instructions::Accessing;
 pub use text::print;
@@ -279,8 +281,8 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
             }
         }
         self.settle_open(&open, &found, &settled, &names, &mut nests)?;
-        self.settle_others(&found, &mut settled, &open, &mut spaces, &mut nests)?;
-        only_all_of_elements(&mut nests, &spaces, &found, &settled);
+        self.settle_others(&found, &mut settled, &open, &names, &mut spaces, &mut nests)?;
+        settled::only_all_of_elements(&mut nests, &spaces, &found, &settled);
         self.check_rows(&spaces, &nests, &domains);
         let must_not_overlap = self.overlaps(&spaces, &nests, &found, &domains);
         self.check_loads(&domains, &spaces, &found);
@@ -525,6 +527,11 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
         }
     }
 
+    /// Whether there is room for one more question.
+    fn may_ask(&self) -> bool {
+        self.asked.len() < MOST_ASKED
+    }
+
     /// Something is to hold when the program runs.
     fn ask(&mut self, asks: Asks<'m>, site: (Call<'m>, Position), otherwise: &str) {
         self.asked.push(Asked {
@@ -580,439 +587,8 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                 }
             }
         }
+        accesses::tell_rows(&mut all);
         self.declined.is_empty().then_some(all)
-    }
-
-    /// What is declared and has not been found: it may be what is not understood, or it is wrong.
-    fn settle_open(
-        &mut self,
-        open: &[&Declared<'_>],
-        found: &[Vec<Found<'c>>],
-        settled: &[Vec<Settled>],
-        names: &[(&Name, Option<Named<'c>>)],
-        nests: &mut [Vec<model::Access>],
-    ) -> Option<()> {
-        for one in open {
-            let number = names
-                .iter()
-                .position(|(name, _)| name.text == one.said.space.text)?;
-            let named = names[number].1.as_ref();
-            let may_be = |access: &Found<'c>| {
-                let is_of_it = match &access.place.base {
-                    Base::Unknown => true,
-                    base => named.is_none_or(|named| named.base == *base),
-                };
-                let is_known = named.is_some_and(|named| named.index(access).is_some());
-                is_so(access, one.said) && is_of_it && !is_known
-            };
-            let mut others = found[one.nest].iter().zip(&settled[one.nest]);
-            let is_open = others.any(|(access, settled)| settled.is_empty() && may_be(access));
-            let text = self.text(one.nest, &one.said.space.text, one.place);
-            let does = if one.said.is_write { "writes" } else { "reads" };
-            let site = self.site(self.chain.nests[one.nest].site, one.said.at);
-            if is_open {
-                self.findings
-                    .push(format!("nest {}: {does} {text}: trusted", one.nest));
-                self.trust(site, format!("it is trusted that an iteration {does} {text}: where that is is not understood"));
-                nests[one.nest].push(model::Access {
-                    space: number,
-                    mode: mode(one.said),
-                    must: false,
-                    index: Some(affine_index(one.place)),
-                });
-                continue;
-            }
-            let its = found[one.nest]
-                .iter()
-                .filter(|access| is_so(access, one.said));
-            let its = its.filter_map(|access| Some(named?.index(access)?.0));
-            let its: Vec<_> = its
-                .map(|index| self.text(one.nest, &one.said.space.text, &index))
-                .collect();
-            let does_what = match its.is_empty() {
-                true => "nothing of it".to_string(),
-                false => its.join(", "),
-            };
-            let told = format!(
-                "it is declared that an iteration {does} {text}, and it {does} {does_what}"
-            );
-            self.wrong(site, told);
-        }
-        Some(())
-    }
-
-    /// What has been found and is not declared.
-    fn settle_others(
-        &mut self,
-        found: &[Vec<Found<'c>>],
-        settled: &mut [Vec<Settled>],
-        open: &[&Declared<'_>],
-        spaces: &mut Spaces<'c>,
-        nests: &mut [Vec<model::Access>],
-    ) -> Option<()> {
-        let written: Vec<Base<'c>> = found
-            .iter()
-            .flatten()
-            .filter(|one| one.mode != Mode::Read)
-            .map(|one| one.place.base.clone())
-            .collect();
-        for (nest, all) in found.iter().enumerate() {
-            let said = &self.chain.nests[nest].said;
-            let is_declared = !said.accesses.is_empty();
-            let marker = self.chain.nests[nest].site;
-            for (at, access) in all.iter().enumerate() {
-                if !settled[nest][at].is_empty() {
-                    continue;
-                }
-                let site = self.site(marker, said.at);
-                let line = access
-                    .at
-                    .source_location()
-                    .map(|(_, line)| format!(" (line {line})"));
-                let line = line.unwrap_or_default();
-                let does = match access.mode {
-                    Mode::Read => "reads",
-                    Mode::Write => "writes",
-                    Mode::Reduce(_) => "combines something with",
-                };
-                let may_be = |one: &&&Declared<'_>| {
-                    let named = spaces.of_name(&one.said.space.text);
-                    one.nest == nest
-                        && is_so(access, one.said)
-                        && (access.place.base == Base::Unknown
-                            || named.is_none_or(|named| named.base == access.place.base))
-                        && named.is_none_or(|named| named.index(access).is_none())
-                };
-                for one in open.iter().filter(may_be) {
-                    settled[nest][at].push(Fit {
-                        space: spaces.number(&one.said.space.text)?,
-                        index: None,
-                        within: None,
-                    });
-                }
-                if !settled[nest][at].is_empty() {
-                    continue;
-                }
-                if access.place.base == Base::Unknown {
-                    let told = format!(
-                        "an iteration of this loop {does} something{line} of which it is not known where it is"
-                    );
-                    self.decline(site, &told);
-                    continue;
-                }
-                // What is at one place for all iterations is a variable, and need not be declared.
-                let is_variable = access.place.offset.as_ref().is_some_and(|one| !varies(one));
-                let is_read_only = !written.contains(&access.place.base);
-                if is_variable && is_read_only && access.mode == Mode::Read {
-                    self.variables.push(access.place.clone());
-                    continue;
-                }
-                match spaces.place(access) {
-                    Some((space, index, within)) => {
-                        let name = &spaces.all[space].0.name;
-                        let text = self.text(nest, name, &index);
-                        if is_declared
-                            && spaces.is_named(space)
-                            && !(access.mode == Mode::Read && is_read_only)
-                        {
-                            let told = format!(
-                                "an iteration of this loop {does} {text}{line}, which is not declared"
-                            );
-                            self.wrong(site, told);
-                            continue;
-                        }
-                        self.findings
-                            .push(format!("nest {nest}: {does} {text}: found"));
-                        let index = Some(affine_index(&index));
-                        settled[nest][at].push(Fit {
-                            space,
-                            index: index.clone(),
-                            within: Some(within),
-                        });
-                        nests[nest].push(model::Access {
-                            space,
-                            mode: access.mode,
-                            must: access.must,
-                            index,
-                        });
-                    }
-                    None => {
-                        let base = &access.place.base;
-                        let is_harmless = access.mode == Mode::Read && is_read_only;
-                        let is_part = || is_part(access, &all[..], &settled[nest]);
-                        if is_declared && !is_harmless && access.split.is_some() && is_part() {
-                            let told = format!(
-                                "an iteration of this loop {does} a part of an element in {base}{line}, which is not told from others"
-                            );
-                            self.decline(site, &told);
-                            continue;
-                        }
-                        if is_declared && !is_harmless && access.split.is_none() {
-                            let told = format!(
-                                "an iteration of this loop {does} something in {base}{line}, and where in it is not understood"
-                            );
-                            self.decline(site, &told);
-                            continue;
-                        }
-                        if is_declared && !is_variable && !is_harmless {
-                            let told = format!(
-                                "an iteration of this loop {does} in {base}{line} what is not declared"
-                            );
-                            match self.is_of_function(base) {
-                                true => self.decline(site, &told),
-                                false => self.wrong(site, told),
-                            }
-                            continue;
-                        }
-                        let (space, place) = spaces.add(access, found);
-                        let (index, within) = place.unzip();
-                        let name = &spaces.all[space].0.name;
-                        let text = match &index {
-                            Some(index) => self.text(nest, name, index),
-                            None => format!("anywhere in {name}"),
-                        };
-                        self.findings
-                            .push(format!("nest {nest}: {does} {text}: found"));
-                        let index = index.map(|one| affine_index(&one));
-                        settled[nest][at].push(Fit {
-                            space,
-                            index: index.clone(),
-                            within,
-                        });
-                        nests[nest].push(model::Access {
-                            space,
-                            mode: access.mode,
-                            must: access.must && index.is_some(),
-                            index,
-                        });
-                    }
-                }
-            }
-        }
-        // Spaces of one object that are not numbered alike are not told apart: all of it is one then.
-        spaces.join(nests, settled);
-        Some(())
-    }
-
-    /// Whether an object is a variable of the function: it may be an iteration's own, where the compiler has not said so.
-    fn is_of_function(&self, base: &Base<'c>) -> bool {
-        matches!(base, Base::Value(value) if value.as_op(Opcode::LLVMAlloca).is_some())
-    }
-
-    /// The pairs of spaces that may have memory in common.
-    fn overlaps(
-        &mut self,
-        spaces: &Spaces<'c>,
-        nests: &[Vec<model::Access>],
-        found: &[Vec<Found<'c>>],
-        domains: &[Domain<'c>],
-    ) -> Vec<(usize, usize)> {
-        let is_written = |space: usize| {
-            let mut all = nests.iter().flatten();
-            all.any(|one| one.space == space && one.mode != Mode::Read)
-        };
-        let fronts = self.fronts();
-        let mut all = Vec::new();
-        let mut pairs = Vec::new();
-        let mut known = Vec::new();
-        for one in 0..spaces.all.len() {
-            for other in one + 1..spaces.all.len() {
-                if !is_written(one) && !is_written(other) {
-                    continue;
-                }
-                let bases = [one, other].map(|at| spaces.base(at));
-                let [Some(a), Some(b)] = bases else {
-                    pairs.push((one, other));
-                    all.push((one, other));
-                    continue;
-                };
-                if a == b || self.are_apart(a, b) {
-                    continue;
-                }
-                all.push((one, other));
-                if known.contains(&(a, b)) {
-                    continue;
-                }
-                let spans = [a, b].map(|base| fronts.span(base, found, domains));
-                let [Some(first), Some(second)] = spans else {
-                    pairs.push((one, other));
-                    continue;
-                };
-                if self.asked.len() >= MOST_ASKED {
-                    pairs.push((one, other));
-                    continue;
-                }
-                known.push((a, b));
-                let [name, other] = [one, other].map(|at| &spaces.all[at].0.name);
-                let told = format!("{name} and {other} have memory in common");
-                self.findings
-                    .push(format!("{name} and {other} are apart: asked"));
-                let site = (self.chain.site, self.chain.said.at);
-                self.ask(Asks::Apart(first, second), site, &told);
-            }
-        }
-        let site = Site::Instruction(self.chain.site.instruction());
-        // Where nothing is declared, nobody has said that what is found has different names.
-        let is_derived = |space: usize| {
-            let said = self.chain.nests.iter().zip(nests);
-            let mut derived = said.filter(|(nest, _)| nest.said.accesses.is_empty());
-            !spaces.is_named(space)
-                && derived.any(|(_, all)| all.iter().any(|one| one.space == space))
-        };
-        let name = |pair: &(usize, usize)| {
-            let [a, b] = [pair.0, pair.1].map(|at| &spaces.all[at].0.name);
-            format!("{a} and {b}")
-        };
-        if let Some(pair) = pairs
-            .iter()
-            .find(|pair| is_derived(pair.0) || is_derived(pair.1))
-        {
-            let told = format!(
-                "it is not known whether {} have memory in common, and not declared what its loops access",
-                name(pair)
-            );
-            self.decline(site, &told);
-            return all;
-        }
-        if !pairs.is_empty() {
-            let names: Vec<_> = pairs.iter().map(name).collect();
-            self.trust(
-                site,
-                format!(
-                    "it is trusted that these have no memory in common: {}",
-                    names.join(", ")
-                ),
-            );
-        }
-        all
-    }
-
-    /// Whether two objects are different ones for sure.
-    fn are_apart(&self, a: &Base<'c>, b: &Base<'c>) -> bool {
-        if !matches!(a, Base::Value(_)) && !matches!(b, Base::Value(_)) {
-            return false;
-        }
-        let is_confined = |one: &Base<'c>| match one {
-            Base::Value(value) => self.single.kept.contains(&(*value, true)),
-            _ => false,
-        };
-        let is_restrict = |one: &Base<'c>| match one {
-            Base::Value(value) => value
-                .as_parameter()
-                .is_some_and(|(function, at)| function.has_parameter_attribute(at, "noalias")),
-            _ => false,
-        };
-        let is_object = |one: &Base<'c>| match one {
-            Base::Value(value) => {
-                value.as_op(Opcode::LLVMAlloca).is_some()
-                    || value
-                        .as_global()
-                        .is_some_and(|one| !one.is_interposable() || one.is_declaration())
-            }
-            _ => false,
-        };
-        let is_parameter =
-            |one: &Base<'c>| matches!(one, Base::Value(value) if value.as_parameter().is_some());
-        let is_variable = |one: &Base<'c>| matches!(one, Base::Value(value) if value.as_op(Opcode::LLVMAlloca).is_some());
-        // Other pointers may come from a parameter that is restrict.
-        let one_way = |a: &Base<'c>, b: &Base<'c>| {
-            is_confined(a)
-                || is_restrict(a) && (is_parameter(b) || is_object(b))
-                || is_variable(a) && is_parameter(b)
-        };
-        one_way(a, b) || one_way(b, a) || is_object(a) && is_object(b)
-    }
-
-    /// That what bounds, and the places of objects, are loaded from is not written.
-    fn check_loads(
-        &mut self,
-        domains: &[Domain<'c>],
-        spaces: &Spaces<'c>,
-        found: &[Vec<Found<'c>>],
-    ) {
-        let mut loads: Vec<Place<'c>> = std::mem::take(&mut self.variables);
-        for (first, last) in domains.iter().flatten() {
-            loads_of(first, &mut loads);
-            loads_of(last, &mut loads);
-        }
-        for named in spaces.all.iter().filter_map(|one| one.1.as_ref()) {
-            loads_of(&named.origin, &mut loads);
-            named
-                .strides
-                .iter()
-                .for_each(|one| loads_of(one, &mut loads));
-            for part in &named.parts {
-                loads_of(&part.stride, &mut loads);
-                loads_of(&part.count, &mut loads);
-            }
-            loads_of_base(&named.base, &mut loads);
-        }
-        for access in found.iter().flatten() {
-            loads_of_base(&access.place.base, &mut loads);
-        }
-        let written: Vec<_> = found
-            .iter()
-            .flatten()
-            .filter(|one| one.mode != Mode::Read)
-            .collect();
-        let site = Site::Instruction(self.chain.site.instruction());
-        let fronts = self.fronts();
-        let mut known: Vec<(&Place<'c>, &Base<'c>)> = Vec::new();
-        let mut is_trusted = false;
-        for load in &loads {
-            for write in &written {
-                if write.place.base == load.base {
-                    // No pointer or number has more than eight bytes.
-                    let distance = write.place.offset.as_ref().zip(load.offset.as_ref());
-                    let distance =
-                        distance.and_then(|(one, other)| one.minus(other)?.as_constant());
-                    if write.bytes > 0
-                        && distance.is_some_and(|one| one >= 8 || one + write.bytes <= 0)
-                    {
-                        continue;
-                    }
-                    let told = format!(
-                        "what its loops write in {} decides where they go or what they access",
-                        load.base
-                    );
-                    self.decline(site, &told);
-                    return;
-                }
-                let base = &write.place.base;
-                if self.are_apart(base, &load.base) || known.contains(&(load, base)) {
-                    continue;
-                }
-                let spans = [fronts.span(base, found, domains), fronts.loaded(load)];
-                let [Some(written), Some(loaded)] = spans else {
-                    is_trusted = true;
-                    continue;
-                };
-                if self.asked.len() >= MOST_ASKED {
-                    is_trusted = true;
-                    continue;
-                }
-                known.push((load, base));
-                let told = format!(
-                    "what the loops write in {base} says where they go or what they access"
-                );
-                let site = (self.chain.site, self.chain.said.at);
-                self.ask(Asks::Apart(written, loaded), site, &told);
-            }
-        }
-        if is_trusted
-            && self
-                .chain
-                .nests
-                .iter()
-                .any(|nest| nest.said.accesses.is_empty())
-        {
-            let told = "it is not known whether its loops write the pointers and numbers that say what they access, and not \
-                        declared what they access";
-            self.decline(site, told);
-        } else if is_trusted {
-            let told = "it is trusted that the loops do not write the pointers and numbers that say what they access";
-            self.trust(site, told.to_string());
-        }
     }
 
     /// The parameters of the model, those that the schedule names, and the bounds of the nests by them.
@@ -1074,67 +650,6 @@ fn counts(nest: &crate::ir::Nest<'_>, domain: &Domain<'_>) -> Vec<Counts> {
             is_natural: first.as_constant().is_some_and(|first| first >= 0),
         })
         .collect()
-}
-
-/// Whether an access is beside one that is declared, in the same element as it may be: a member of a struct.
-fn is_part(access: &Found<'_>, all: &[Found<'_>], settled: &[Settled]) -> bool {
-    let Some(split) = &access.split else {
-        return false;
-    };
-    if !split.parts.is_empty() {
-        return true;
-    }
-    let strides = split.factors.iter().filter_map(|one| one.as_constant());
-    let least = strides.map(i64::abs).filter(|stride| *stride != 0).min();
-    all.iter().zip(settled).any(|(other, settled)| {
-        let Some(beside) = &other.split else {
-            return false;
-        };
-        let distance = split.rest.minus(&beside.rest);
-        let distance = distance.and_then(|one| one.as_constant());
-        let is_near = distance.is_some_and(|one| least.is_some_and(|least| one.abs() < least));
-        !settled.is_empty()
-            && other.place.base == access.place.base
-            && split.factors == beside.factors
-            && (is_near || !beside.parts.is_empty())
-    })
-}
-
-/// Of what every iteration writes, leaves what is all of an element.
-fn only_all_of_elements<'c>(
-    nests: &mut [Vec<model::Access>],
-    spaces: &Spaces<'c>,
-    found: &[Vec<Found<'c>>],
-    settled: &[Vec<Settled>],
-) {
-    for (accesses, (found, settled)) in nests.iter_mut().zip(found.iter().zip(settled)) {
-        for access in accesses.iter_mut().filter(|one| one.must) {
-            let Some(named) = &spaces.all[access.space].1 else {
-                continue;
-            };
-            let its = |fit: &Fit| fit.space == access.space && fit.index == access.index;
-            let all = found.iter().zip(settled).filter(|(one, _)| {
-                let is_solid = one.split.as_ref().is_some_and(|split| split.is_solid);
-                one.must && is_solid && one.mode == access.mode
-            });
-            let mut runs: Vec<(i64, i64)> = all
-                .flat_map(|(one, settled)| settled.iter().map(move |fit| (one, fit)))
-                .filter(|(_, fit)| its(fit))
-                .filter_map(|(one, fit)| {
-                    let within = fit.within.as_ref().filter(|within| within.is_all)?;
-                    Some((within.at, within.at + one.split.as_ref()?.bytes))
-                })
-                .collect();
-            runs.sort_unstable();
-            let mut end = 0;
-            for (from, to) in runs {
-                if from <= end {
-                    end = end.max(to);
-                }
-            }
-            access.must = end >= named.bytes;
-        }
-    }
 }
 
 /// The numbers of an element as the model has them.

@@ -4,10 +4,10 @@
 //
 // RUN: split-file %s %t.d && cd %t.d && bash -eu run %okl-cc %okl-c++
 // RUN: cd %t.d && FileCheck --check-prefix=SAID --input-file=said.txt %s
-// SAID:     overlap.c:10:9: okl: A and B have memory in common
-// SAID:     overlap.c:10:9: okl: A and B have memory in common
-// SAID:     overlap.c:25:30: okl: the domain of this loop is declared as 1:{{.*}}, and it goes through 1:{{.*}}: 8, not 9
-// SAID:     overlap.c:65:9: okl: {{.*}} have memory in common
+// SAID:     overlap.c:11:9: okl: A and B have memory in common
+// SAID:     overlap.c:11:9: okl: A and B have memory in common
+// SAID:     overlap.c:26:26: okl: the domain of this loop is declared as 1:{{.*}}, and it goes through 1:{{.*}}: 8, not 9
+// SAID:     overlap.c:62:9: okl: {{.*}} have memory in common
 
 //--- run
 for source in overlap.c overlap.cpp; do

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use okl_chains::model::Mode;
 
-use super::numbers::{Base, Place, Reader, varies};
+use super::numbers::{Base, Number, Place, Reader, rows, varies};
 use super::single::{Iteration, Single, always_passes, between, is_ours, is_turn};
 use super::splits::{Split, split};
 use crate::analysis::library::is_mathematics;
@@ -119,6 +119,35 @@ pub fn of<'c>(
         }
     }
     Ok(merge(reductions(found, combines)))
+}
+
+/// Has a pointer of a table be one of its rows wherever others of its rows are accessed by a number.
+pub fn tell_rows<'c>(found: &mut [Vec<Found<'c>>]) {
+    let mut tables: Vec<Base<'c>> = Vec::new();
+    for access in found.iter().flatten() {
+        if let Base::Rows(table) = &access.place.base
+            && !tables.contains(table)
+        {
+            tables.push((**table).clone());
+        }
+    }
+    for access in found.iter_mut().flatten() {
+        let Base::Loaded(from) = &access.place.base else {
+            continue;
+        };
+        if !tables.contains(&from.base) {
+            continue;
+        }
+        let table = from.base.clone();
+        let row = from.offset.as_ref().and_then(|offset| rows(offset, &table));
+        let more = |one: &Number<'c>| one.plus(row.as_ref()?);
+        access.place.offset = access.place.offset.as_ref().and_then(more);
+        access.split = access.split.take().and_then(|split| {
+            let rest = more(&split.rest)?;
+            Some(Split { rest, ..split })
+        });
+        access.place.base = Base::Rows(Box::new(table));
+    }
 }
 
 /// Whether every iteration does something, with all numbers of the loops in it that its place depends on.

@@ -262,20 +262,10 @@ impl<'a, 'c> Reader<'a, 'c> {
                     });
                 }
                 // One of the pointers of a table: as if what they lead to were rows of one object.
-                let row = Polynomial::of(Unknown::Row(Box::new(from.base.clone())));
-                let mut rows = Polynomial::constant(0);
-                for (factors, times) in offset.terms() {
-                    let times = (times % 8 == 0).then_some(times / 8)?;
-                    let factors = factors.iter().cloned().map(Polynomial::of);
-                    let term = { factors }
-                        .try_fold(Polynomial::constant(times), |product, one| {
-                            product.times(&one)
-                        })?;
-                    rows = rows.plus(&term)?;
-                }
-                Some(Place {
+                let offset = rows(&offset, &from.base);
+                offset.is_some().then(|| Place {
                     base: Base::Rows(Box::new(from.base)),
-                    offset: rows.times(&row),
+                    offset,
                 })
             }
             Opcode::LLVMAlloca => Some(Place {
@@ -296,6 +286,21 @@ impl<'a, 'c> Reader<'a, 'c> {
         }
         Some(sum)
     }
+}
+
+/// How far a row is behind the first one, if its pointer is so many bytes behind the beginning of a table.
+pub fn rows<'c>(offset: &Number<'c>, table: &Base<'c>) -> Option<Number<'c>> {
+    let row = Polynomial::of(Unknown::Row(Box::new(table.clone())));
+    let mut rows = Polynomial::constant(0);
+    for (factors, times) in offset.terms() {
+        let times = (times % 8 == 0).then_some(times / 8)?;
+        let factors = factors.iter().cloned().map(Polynomial::of);
+        let term = { factors }.try_fold(Polynomial::constant(times), |product, one| {
+            product.times(&one)
+        })?;
+        rows = rows.plus(&term)?;
+    }
+    rows.times(&row)
 }
 
 /// Whether a number is not the same for all iterations.

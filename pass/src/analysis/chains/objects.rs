@@ -62,11 +62,6 @@ impl<'c> Spaces<'c> {
         space < self.names
     }
 
-    pub fn of_name(&self, name: &str) -> Option<&Named<'c>> {
-        let mut all = self.all.iter().take(self.names);
-        all.find(|one| one.0.name == name)?.1.as_ref()
-    }
-
     /// The number of a space that the programmer names.
     pub fn number(&self, name: &str) -> Option<usize> {
         let mut all = self.all.iter().take(self.names);

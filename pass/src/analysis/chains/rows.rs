@@ -34,7 +34,16 @@ impl<'c> Looked<'_, 'c, '_> {
                 continue;
             };
             let (least, rows) = room(number, named, nests, domains);
-            let is_named = spaces.is_named(number) && named.parts.is_empty();
+            // Rows that pointers lead to are trusted to be apart, and what else the programmer numbers.
+            let is_row = |one: &Number<'c>| {
+                let mut terms = one.terms();
+                let is_one = |(factors, times): (&[_], i64)| {
+                    times == 1 && matches!(factors, [Unknown::Row(_)])
+                };
+                terms.next().is_some_and(is_one) && terms.next().is_none()
+            };
+            let is_named =
+                spaces.is_named(number) && named.parts.iter().all(|part| is_row(&part.stride));
             let name = &space.name;
             let site = Site::Instruction(self.chain.site.instruction());
             match least {

@@ -101,7 +101,7 @@ impl<'c> Named<'c> {
 
     /// What of an element an access is to, given how often units are in its distance from the element.
     fn within(&self, first: &[i64], at: i64, split: &Split<'c>) -> Option<Within> {
-        if at < 0 || at.checked_add(split.bytes)? > self.bytes {
+        if at < 0 {
             return None;
         }
         let mut is_used = vec![false; split.parts.len()];
@@ -123,7 +123,15 @@ impl<'c> Named<'c> {
             }
             is_all &= first == 0 && count == part.count;
         }
-        is_used.iter().all(|used| *used).then(|| Within {
+        // Other distances are inside of a run.
+        let mut end = at.checked_add(split.bytes)?;
+        for (part, _) in split.parts.iter().zip(is_used).filter(|one| !one.1) {
+            let constants = part.stride.as_constant().zip(part.count.as_constant());
+            let (stride, count) = constants.filter(|(stride, _)| *stride >= 0)?;
+            end = end.checked_add(stride.checked_mul(count - 1)?)?;
+            is_all = false;
+        }
+        (end <= self.bytes).then(|| Within {
             at,
             first: first.to_vec(),
             is_all,
@@ -198,10 +206,17 @@ impl<'c> Named<'c> {
     where
         'c: 'f,
     {
+        let mut all = all.to_vec();
+        // The nearest ones say how far parts are apart that are accessed one by one.
+        all.sort_by_key(|found| {
+            let split = found.split.as_ref();
+            let distance = split.and_then(|split| split.rest.minus(&self.origin));
+            distance.map(|distance| size(&distance))
+        });
         // As often as elements can become larger.
         for _ in 0..8 {
             let before = self.clone();
-            for found in all {
+            for found in &all {
                 if self.index(found).is_none() {
                     self.widen(found);
                 }
@@ -226,6 +241,19 @@ impl<'c> Named<'c> {
         }
         wide.parts
             .sort_by_key(|part| std::cmp::Reverse(size(&part.stride)));
+        if wide.numbers(found).is_none() && found.place.base == wide.base {
+            // Parts that are accessed one by one, so far away as this one is.
+            let stride = split.rest.minus(&self.origin)?;
+            if wide.strides.contains(&stride) || stride.as_constant().is_some() {
+                return None;
+            }
+            wide.parts.push(Part {
+                stride,
+                count: Polynomial::constant(1),
+            });
+            wide.parts
+                .sort_by_key(|part| std::cmp::Reverse(size(&part.stride)));
+        }
         let (_, first, at) = wide.numbers(found)?;
         for (part, first) in wide.parts.iter_mut().zip(first) {
             let count = split
