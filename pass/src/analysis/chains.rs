@@ -39,7 +39,7 @@ use instructions::{Originals, bytes_of};
 use numbers::{Base, Counts, Number, Place, Reader, varies};
 use objects::{Fit, Settled, Spaces};
 use single::{Single, between, run_once};
-use spaces::{Declared, declared, is_so, named};
+use spaces::{Arrays, Declared, declared, is_so, named};
 
 pub use instructions::Accessing;
 pub use text::print;
@@ -122,6 +122,7 @@ struct Looked<'a, 'c, 'm> {
     chain: &'a Chain<'m>,
     single: &'a Single<'c>,
     inside: HashSet<llvm::Instruction<'c>>,
+    arrays: Arrays<'c>,
     mistakes: Vec<Declined<'m>>,
     declined: Vec<Declined<'m>>,
     trusted: Vec<Declined<'m>>,
@@ -143,13 +144,15 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
         single: &'a Single<'c>,
     ) -> Self {
         let last = single.nests.last().expect("a chain has a nest").leave;
+        let inside: HashSet<_> = between(single.begin, last).into_iter().collect();
         Self {
             module,
+            arrays: arrays(copy, &inside),
             copy,
             originals,
             chain,
             single,
-            inside: between(single.begin, last).into_iter().collect(),
+            inside,
             mistakes: Vec::new(),
             declined: Vec::new(),
             trusted: Vec::new(),
@@ -226,7 +229,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
         if !self.mistakes.is_empty() {
             return None;
         }
-        let named = named(&by_name, &found, &depths);
+        let named = named(&by_name, &found, &depths, &self.arrays);
         let names: Vec<_> = names.into_iter().zip(named).collect();
         let rank = |name: &Name| {
             let its = all.iter().find(|one| one.said.space.text == name.text);
@@ -639,6 +642,24 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
         }
         Some((known.into_iter().map(|one| one.1).collect(), values, all))
     }
+}
+
+/// The arrays whose elements are counted in code.
+fn arrays<'c>(copy: &'c Module, code: &HashSet<llvm::Instruction<'c>>) -> Arrays<'c> {
+    let reader = Reader::of(copy, code, None);
+    let mut arrays = Arrays::default();
+    for one in code {
+        let mut ty = one.source_element_type();
+        while let Some((array, element)) = ty.and_then(|ty| Some((ty, ty.array_element()?))) {
+            let [size, of] = [array, element].map(|ty| copy.store_size_of(ty) as i64);
+            let one = (reader.place(**one).base, size, of);
+            if !arrays.all.contains(&one) {
+                arrays.all.push(one);
+            }
+            ty = Some(element);
+        }
+    }
+    arrays
 }
 
 /// What is known of the numbers of a nest's loops.

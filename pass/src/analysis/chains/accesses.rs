@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use okl_chains::model::Mode;
 
 use super::numbers::{Base, Number, Place, Reader, rows, varies};
-use super::single::{Iteration, Single, always_passes, between, is_ours, is_turn};
+use super::single::{Iteration, Single, always_passes, between, is_inside, is_ours};
 use super::splits::{Split, split};
 use crate::analysis::library::is_mathematics;
 use crate::analysis::updates;
@@ -99,7 +99,7 @@ pub fn of<'c>(
                     add(call.arguments()[0], length(), Mode::Write);
                 } else if name.starts_with("llvm.memset.") {
                     add(call.arguments()[0], length(), Mode::Write);
-                } else if is_turn(&name) {
+                } else if is_inside(&name) {
                 } else if is_ours(&name) {
                     return Err((at, "is not understood".to_string()));
                 } else {
@@ -180,8 +180,24 @@ fn only_computes(at: Instruction<'_>) -> bool {
     let is_external = call
         .callee_function()
         .is_some_and(|one| one.is_declaration());
-    let is_hint = name.starts_with("llvm.assume") || name.starts_with("llvm.stack");
-    is_hint || call.reach() == Reach::Nothing || is_external && is_mathematics(&name)
+    let is_hint = [
+        "llvm.assume",
+        "llvm.stack",
+        "llvm.experimental.noalias.scope.decl",
+    ]
+    .iter()
+    .any(|hint| name.starts_with(hint));
+    let is_arithmetic = is_external && is_arithmetic(&name);
+    is_hint
+        || is_arithmetic
+        || call.reach() == Reach::Nothing
+        || is_external && is_mathematics(&name)
+}
+
+/// Whether a function of the compiler's multiplies or divides complex numbers that it is handed as values.
+fn is_arithmetic(name: &str) -> bool {
+    let of = name.strip_prefix("__mul").or(name.strip_prefix("__div"));
+    of.is_some_and(|of| ["hc3", "sc3", "dc3", "xc3"].contains(&of))
 }
 
 /// Of accesses that are the same, one.
@@ -256,11 +272,13 @@ fn reductions(all: Vec<Found<'_>>, of_floating: bool) -> Vec<Found<'_>> {
 /// How a store combines what a load has read, of which nothing else depends.
 fn way<'c>(load: Instruction<'c>, store: Instruction<'c>) -> Option<u32> {
     let sum = store.operand(0).as_instruction()?;
-    if load.opcode() != Opcode::LLVMLoad
-        || load.users().len() != 1
-        || load.users()[0] != *sum
-        || sum.users().len() != 1
-    {
+    let mut users = load.users();
+    users.retain(|user| {
+        !user
+            .as_call()
+            .is_some_and(|call| is_inside(&call.callee_name()))
+    });
+    if load.opcode() != Opcode::LLVMLoad || users != [*sum] || sum.users().len() != 1 {
         return None;
     }
     let place = sum.operands().iter().position(|one| *one == *load)?;

@@ -4,7 +4,7 @@ use okl_chains::model;
 
 use super::numbers::{Number, Unknown};
 use super::objects::Spaces;
-use super::spaces::Named;
+use super::spaces::{Arrays, Named};
 use super::splits::size;
 use super::{Domain, Looked};
 use crate::diagnostic::Site;
@@ -33,17 +33,8 @@ impl<'c> Looked<'_, 'c, '_> {
             let Some(named) = named.as_ref().filter(|named| !named.strides.is_empty()) else {
                 continue;
             };
-            let (least, rows) = room(number, named, nests, domains);
-            // Rows that pointers lead to are trusted to be apart, and what else the programmer numbers.
-            let is_row = |one: &Number<'c>| {
-                let mut terms = one.terms();
-                let is_one = |(factors, times): (&[_], i64)| {
-                    times == 1 && matches!(factors, [Unknown::Row(_)])
-                };
-                terms.next().is_some_and(is_one) && terms.next().is_none()
-            };
-            let is_named =
-                spaces.is_named(number) && named.parts.iter().all(|part| is_row(&part.stride));
+            let (least, rows) = room(number, named, nests, domains, &self.arrays);
+            let is_named = spaces.is_named(number);
             let name = &space.name;
             let site = Site::Instruction(self.chain.site.instruction());
             match least {
@@ -60,7 +51,7 @@ impl<'c> Looked<'_, 'c, '_> {
                     self.decline(site, &told);
                 }
             }
-            for room in rows {
+            for (room, may_trust) in rows {
                 match room {
                     Room::Enough => {}
                     Room::Less => {
@@ -69,7 +60,7 @@ impl<'c> Looked<'_, 'c, '_> {
                         );
                         self.decline(site, &told);
                     }
-                    Room::Unknown if is_named => {
+                    Room::Unknown if is_named && may_trust => {
                         let told = format!(
                             "it is trusted that elements of {name} with different numbers are different ones"
                         );
@@ -91,17 +82,19 @@ impl<'c> Looked<'_, 'c, '_> {
 /// to where, and the nest.
 struct Unit<'c> {
     stride: Number<'c>,
+    is_part: bool,
     ends: Vec<(Option<(Number<'c>, Number<'c>)>, Option<usize>)>,
 }
 
 /// Whether there is room for an element in the least distance, and in each other one for all that lies in the next smaller
-/// one: then no two elements have anything in common.
+/// one, and whether the latter may be trusted: then no two elements have anything in common.
 fn room<'c>(
     number: usize,
     named: &Named<'c>,
     nests: &[Vec<model::Access>],
     domains: &[Domain<'c>],
-) -> (Room, Vec<Room>) {
+    arrays: &Arrays<'c>,
+) -> (Room, Vec<(Room, bool)>) {
     let of_access = |nest: usize, access: &model::Access, at: usize| {
         let index = access.index.as_ref()?.get(at)?;
         let offset = Polynomial::constant(index.constant);
@@ -119,6 +112,7 @@ fn room<'c>(
     };
     let dimensions = named.strides.iter().enumerate().map(|(at, stride)| Unit {
         stride: stride.clone(),
+        is_part: false,
         ends: accesses()
             .map(|(nest, access)| (of_access(nest, access, at), Some(nest)))
             .collect(),
@@ -127,6 +121,7 @@ fn room<'c>(
         let last = part.count.minus(&Polynomial::constant(1));
         Unit {
             stride: part.stride.clone(),
+            is_part: true,
             ends: vec![(last.map(|last| (Polynomial::constant(0), last)), None)],
         }
     });
@@ -148,11 +143,16 @@ fn room<'c>(
     });
     let rows = units.windows(2).map(|pair| {
         let [outer, inner] = pair else {
-            return Room::Unknown;
+            return (Room::Unknown, false);
         };
+        // Rows that pointers lead to, and arrays, are trusted to be as long as the programmer goes in them, as what else he
+        // numbers.
+        let is_array = arrays.has(&named.base, &outer.stride, &inner.stride);
+        let is_long = !outer.is_part || is_array || is_row(&outer.stride);
+        let may_trust = is_long && !inner.is_part;
         let ends = || inner.ends.iter();
         let pairs = ends().flat_map(|one| ends().map(move |other| (one, other)));
-        worst(pairs.map(|(one, other)| {
+        let room = worst(pairs.map(|(one, other)| {
             // Both accesses are done somewhere.
             let mut known = Known::default();
             let of = [one.1, other.1].into_iter().flatten();
@@ -167,9 +167,17 @@ fn room<'c>(
                 return worst(all);
             }
             rows_fit(&known, outer, inner, (&one.0, &other.0))
-        }))
+        }));
+        (room, may_trust)
     });
     (least, rows.collect())
+}
+
+/// Whether it is the distance of rows that pointers lead to.
+fn is_row(number: &Number<'_>) -> bool {
+    let mut terms = number.terms();
+    let is_one = |(factors, times): (&[_], i64)| times == 1 && matches!(factors, [Unknown::Row(_)]);
+    terms.next().is_some_and(is_one) && terms.next().is_none()
 }
 
 /// From where to where numbers go.

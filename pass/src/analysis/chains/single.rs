@@ -5,7 +5,7 @@
 //! writes, but for variables of the function that each iteration has for itself, and for those that no loop of the chain
 //! writes. Nothing is taken from one nest to another: calls of what nobody knows stand between them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::turns::{How, Turn, mark_turns};
 use crate::analysis::variables::{is_destination, is_harmless};
@@ -81,9 +81,33 @@ pub fn ours(name: &str) -> String {
     format!("{OURS}{name}")
 }
 
-/// Whether a call marks a place in an iteration.
-pub fn is_turn(name: &str) -> bool {
-    is_ours(name) && name.contains(".turn.")
+/// What is in the names of calls that mark something in an iteration, which does nothing else.
+const INSIDE: &str = ".inside.";
+
+/// Whether a call marks something in an iteration.
+pub fn is_inside(name: &str) -> bool {
+    is_ours(name) && name.contains(INSIDE)
+}
+
+/// Has all that an iteration reads be read although nobody may use it: it is declared.
+fn keep_reads<'c>(copy: &'c Module, name: &str, code: &HashSet<Instruction<'c>>) {
+    let is_read = |one: &Instruction<'c>| {
+        one.opcode() == Opcode::LLVMLoad && one.is_plain_access() && {
+            let (base, _) = one.operand(0).offset_in_object(copy);
+            base.as_op(Opcode::LLVMAlloca).is_none()
+        }
+    };
+    let blocks: HashSet<Block<'c>> = code.iter().map(|one| one.block()).collect();
+    let mut count = 0;
+    for block in blocks {
+        for pair in block.instructions().windows(2) {
+            if code.contains(&pair[0]) && is_read(&pair[0]) {
+                let name = format!("{name}read.{count}");
+                mark(copy, &name, pair[1], Some(*pair[0]));
+                count += 1;
+            }
+        }
+    }
 }
 
 /// Whether a call marks a place of the copy.
@@ -272,7 +296,11 @@ fn prepare<'c>(copy: &'c Module, number: usize, chain: &Chain<'c>) -> Option<Vec
         .collect();
     let function = chain.site.instruction().function();
     let turns = spans.iter().enumerate();
-    let turns = turns.map(|(at, span)| mark_turns(copy, &format!("{number}.{at}"), function, span));
+    let turns = turns.map(|(at, span)| {
+        let name = format!("{number}.{at}{INSIDE}");
+        keep_reads(copy, &name, span);
+        mark_turns(copy, &name, function, span)
+    });
     let turns = turns.collect();
     let variables = function.instructions().into_iter();
     let variables: Vec<_> = variables
@@ -286,7 +314,7 @@ fn prepare<'c>(copy: &'c Module, number: usize, chain: &Chain<'c>) -> Option<Vec
             let front = variable.block().terminator().expect("a block has an end");
             mark(copy, &format!("{number}.kept.{at}"), front, Some(*variable));
         };
-        let Some(uses) = uses_of(variable, |_| false) else {
+        let Some(uses) = uses_of(variable, |_| false, true) else {
             // What begins its life in an iteration is that one's, wherever its address goes meanwhile.
             let mut begins = variable
                 .instruction_users()
@@ -312,7 +340,7 @@ fn prepare<'c>(copy: &'c Module, number: usize, chain: &Chain<'c>) -> Option<Vec
             continue;
         }
         let is_own = places.iter().zip(&spans).all(|(&[enter, leave], span)| {
-            !used(&span) || is_own(variable, &uses, enter, leave, span)
+            !used(&span) || is_own(copy, variable, &uses, [enter, leave], span)
         });
         if !is_own {
             keep();
@@ -321,10 +349,36 @@ fn prepare<'c>(copy: &'c Module, number: usize, chain: &Chain<'c>) -> Option<Vec
     Some(turns)
 }
 
-/// What accesses a variable, or may begin or end its life, where its address goes nowhere else but to what does nothing.
+/// The store that gives a variable its only value, where that is read as it is and in no other way.
+fn only_store(variable: Instruction<'_>) -> Option<Instruction<'_>> {
+    let ty = variable.allocated_type()?;
+    let mut stores = Vec::new();
+    for one in variable.instruction_users() {
+        match one.opcode() {
+            Opcode::LLVMLoad if one.is_plain_access() && one.ty() == ty => {}
+            Opcode::LLVMStore
+                if one.operand(1) == *variable
+                    && one.operand(0).ty() == ty
+                    && one.is_plain_access() =>
+            {
+                stores.push(one);
+            }
+            _ if is_harmless(one) => {}
+            _ => return None,
+        }
+    }
+    match stores[..] {
+        [one] => Some(one),
+        _ => None,
+    }
+}
+
+/// What accesses a variable, or may begin or end its life, where its address goes nowhere else but to what does nothing; and,
+/// if so asked, into a variable that holds nothing else, such as a parameter of what has been called.
 fn uses_of<'c>(
     variable: Instruction<'c>,
     does_nothing: impl Fn(&Instruction<'c>) -> bool,
+    is_handed_on: bool,
 ) -> Option<Vec<Instruction<'c>>> {
     let mut found = Vec::new();
     let mut rest = vec![*variable];
@@ -341,6 +395,15 @@ fn uses_of<'c>(
                 Opcode::LLVMLoad if one.is_plain_access() => found.push(one),
                 Opcode::LLVMStore if one.operand(0) != address && one.is_plain_access() => {
                     found.push(one)
+                }
+                Opcode::LLVMStore if is_handed_on && one.is_plain_access() => {
+                    let holder = one.operand(1).as_op(Opcode::LLVMAlloca)?;
+                    if only_store(holder) != Some(one) {
+                        return None;
+                    }
+                    let users = holder.instruction_users().into_iter();
+                    let reads = users.filter(|one| one.opcode() == Opcode::LLVMLoad);
+                    rest.extend(reads.filter(|one| seen.insert(*one)).map(|one| *one));
                 }
                 Opcode::LLVMCall if is_harmless(one) => found.push(one),
                 Opcode::LLVMCall
@@ -360,26 +423,188 @@ fn uses_of<'c>(
     Some(found)
 }
 
-/// Whether each iteration has a variable for itself: it gives it a value, or begins its life, before it reads it, and nothing
-/// reads what it has left there.
+/// Whether each iteration has a variable for itself: it gives all of it that it reads a value, or begins its life, before it
+/// reads it, and nothing reads what it has left there.
 fn is_own<'c>(
+    copy: &'c Module,
     variable: Instruction<'c>,
     uses: &[Instruction<'c>],
-    enter: Instruction<'c>,
-    leave: Instruction<'c>,
+    [enter, leave]: [Instruction<'c>; 2],
     span: &HashSet<Instruction<'c>>,
 ) -> bool {
-    let uses: HashSet<_> = uses.iter().copied().collect();
-    let begins = |one: Instruction<'c>| match one.opcode() {
-        Opcode::LLVMStore => {
-            one.operand(1) == *variable && Some(one.operand(0).ty()) == variable.allocated_type()
+    let own = Own::of(copy, variable, uses, span);
+    own.is_written_before_it_is_read(enter, leave) && !own.is_read_behind(leave)
+}
+
+/// What an iteration, and what is around it, do with a variable.
+struct Own<'a, 'c> {
+    copy: &'c Module,
+    variable: Instruction<'c>,
+    uses: HashSet<Instruction<'c>>,
+    span: &'a HashSet<Instruction<'c>>,
+    size: usize,
+}
+
+/// Bytes of a variable whose bytes are looked at one by one.
+const MOST_BYTES: usize = 4096;
+
+impl<'a, 'c> Own<'a, 'c> {
+    fn of(
+        copy: &'c Module,
+        variable: Instruction<'c>,
+        uses: &[Instruction<'c>],
+        span: &'a HashSet<Instruction<'c>>,
+    ) -> Self {
+        let size = variable.allocated_type().map(|ty| copy.store_size_of(ty));
+        let size = size.and_then(|size| usize::try_from(size).ok());
+        Self {
+            copy,
+            variable,
+            uses: uses.iter().copied().collect(),
+            span,
+            size: size.unwrap_or(0),
         }
-        _ => one
-            .as_call()
-            .is_some_and(|call| call.callee_name().starts_with("llvm.lifetime.")),
-    };
-    // From a place on, what is read before it is written.
-    let is_read = |from: Instruction<'c>, inside: bool| {
+    }
+
+    fn begins(&self, one: Instruction<'c>) -> bool {
+        match one.opcode() {
+            Opcode::LLVMStore => {
+                one.operand(1) == *self.variable
+                    && Some(one.operand(0).ty()) == self.variable.allocated_type()
+            }
+            _ => one
+                .as_call()
+                .is_some_and(|call| call.callee_name().starts_with("llvm.lifetime.")),
+        }
+    }
+
+    /// What an address is so many bytes behind, where it is not a variable that it is read from.
+    fn object(&self, address: Value<'c>) -> (Value<'c>, i64) {
+        let (mut base, mut bytes) = address.offset_in_object(self.copy);
+        for _ in 0..8 {
+            let holder = base.as_op(Opcode::LLVMLoad);
+            let holder = holder.and_then(|load| load.operand(0).as_op(Opcode::LLVMAlloca));
+            let Some(store) = holder.and_then(only_store) else {
+                break;
+            };
+            let (from, more) = store.operand(0).offset_in_object(self.copy);
+            (base, bytes) = (from, bytes.saturating_add(more));
+        }
+        (base, bytes)
+    }
+
+    /// The bytes of the variable that are at an address; none where that is not known.
+    fn bytes(&self, address: Value<'c>, size: u64) -> Option<std::ops::Range<usize>> {
+        let (base, from) = self.object(address);
+        let from = usize::try_from(from).ok()?;
+        let end = from.checked_add(usize::try_from(size).ok()?)?;
+        (base == *self.variable && end <= self.size).then_some(from..end)
+    }
+
+    /// What a use writes of it for sure, and what it may read.
+    fn does(&self, one: Instruction<'c>) -> (std::ops::Range<usize>, std::ops::Range<usize>) {
+        let all = 0..self.size.max(1);
+        let size = |value: Value<'c>| self.copy.store_size_of(value.ty());
+        let read = |bytes: Option<std::ops::Range<usize>>| (0..0, bytes.unwrap_or(all.clone()));
+        match one.opcode() {
+            _ if self.begins(one) => (all, 0..0),
+            Opcode::LLVMLoad => read(self.bytes(one.operand(0), size(*one))),
+            Opcode::LLVMStore => {
+                let bytes = self.bytes(one.operand(1), size(one.operand(0)));
+                (bytes.unwrap_or(0..0), 0..0)
+            }
+            _ if is_harmless(one) => (0..0, 0..0),
+            _ => {
+                let Some(call) = one.as_call() else {
+                    return read(None);
+                };
+                let length = call.argument(2).and_then(|one| one.as_constant_int());
+                let length = length.and_then(|length| u64::try_from(length).ok());
+                let bytes = |at: usize| {
+                    let address = call.argument(at)?;
+                    self.bytes(address, length?)
+                };
+                let is_its = |at: usize| {
+                    let address = call.argument(at);
+                    let base = address.map(|one| self.object(one).0);
+                    // An address with a number that is not known is one of this variable, or of another one.
+                    base.is_none_or(|base| {
+                        base == *self.variable || base.as_op(Opcode::LLVMGetElementPtr).is_some()
+                    })
+                };
+                let reads = !call.callee_name().starts_with("llvm.memset.") && is_its(1);
+                let read = match reads {
+                    true => bytes(1).unwrap_or(all),
+                    false => 0..0,
+                };
+                (bytes(0).unwrap_or(0..0), read)
+            }
+        }
+    }
+
+    /// Whether all that an iteration reads of it has been written in it.
+    fn is_written_before_it_is_read(&self, enter: Instruction<'c>, leave: Instruction<'c>) -> bool {
+        if self.size > MOST_BYTES {
+            return self.begins_before_it_is_read(enter, leave);
+        }
+        // What is written where control comes to a block, whichever way it comes.
+        let mut written: HashMap<Block<'c>, Vec<bool>> = HashMap::new();
+        let mut rest = vec![(enter.block(), Some(enter), vec![false; self.size.max(1)])];
+        while let Some((block, from, mut state)) = rest.pop() {
+            if from.is_none() {
+                match written.get_mut(&block) {
+                    Some(known) => {
+                        let both = known.iter().zip(&state).map(|(a, b)| *a && *b);
+                        let both: Vec<_> = both.collect();
+                        if both == *known {
+                            continue;
+                        }
+                        *known = both.clone();
+                        state = both;
+                    }
+                    None => {
+                        written.insert(block, state.clone());
+                    }
+                }
+            }
+            let all = block.instructions();
+            let behind = from.and_then(|from| all.iter().position(|&one| one == from));
+            let mut is_over = false;
+            for &one in all.iter().skip(behind.map_or(0, |at| at + 1)) {
+                if one == leave {
+                    is_over = true;
+                    break;
+                }
+                if !self.uses.contains(&one) {
+                    continue;
+                }
+                let (writes, reads) = self.does(one);
+                if !state[reads].iter().all(|written| *written) {
+                    return false;
+                }
+                state[writes].fill(true);
+            }
+            if !is_over {
+                let next = block.successors().into_iter();
+                rest.extend(next.map(|next| (next, None, state.clone())));
+            }
+        }
+        true
+    }
+
+    /// The same of one that is only written as a whole.
+    fn begins_before_it_is_read(&self, enter: Instruction<'c>, leave: Instruction<'c>) -> bool {
+        !self.is_read(enter, Some(leave))
+    }
+
+    /// Whether what an iteration has left in it is read.
+    fn is_read_behind(&self, leave: Instruction<'c>) -> bool {
+        self.is_read(leave, None)
+    }
+
+    /// From a place on, as far as the end of an iteration or as far as control goes, whether something reads it before it is
+    /// written.
+    fn is_read(&self, from: Instruction<'c>, end: Option<Instruction<'c>>) -> bool {
         let all = from.block().instructions();
         let behind = all
             .iter()
@@ -390,18 +615,18 @@ fn is_own<'c>(
         while let Some((block, from)) = rest.pop() {
             let mut is_over = false;
             for one in block.instructions().into_iter().skip(from) {
-                if inside && one == leave {
+                if end == Some(one) {
                     is_over = true;
                     break;
                 }
-                if !uses.contains(&one) {
+                if !self.uses.contains(&one) {
                     continue;
                 }
-                if begins(one) {
+                if self.begins(one) {
                     is_over = true;
                     break;
                 }
-                if !inside || span.contains(&one) {
+                if end.is_none() || self.span.contains(&one) {
                     return true;
                 }
             }
@@ -411,8 +636,7 @@ fn is_own<'c>(
             }
         }
         false
-    };
-    !is_read(enter, true) && !is_read(leave, false)
+    }
 }
 
 /// The chain in the copy, as it is in the end.
@@ -440,7 +664,7 @@ fn find<'c>(
         });
         // Those of which something is left are known.
         let turns = turns[at].iter().enumerate().filter_map(|(which, &how)| {
-            let name = |what: &str| format!("{number}.{at}.turn.{which}.{what}");
+            let name = |what: &str| format!("{number}.{at}{INSIDE}{which}.{what}");
             let first = told(name("first"))?;
             let number = marked(copy, &name("number"))?;
             Some(Turn::of(how, number, first, marked(copy, &name("end"))?))
@@ -461,7 +685,7 @@ fn find<'c>(
     let is_confined = |variable: Value<'c>| {
         let known = variable
             .as_op(Opcode::LLVMAlloca)
-            .map(|one| uses_of(one, is_ours));
+            .map(|one| uses_of(one, is_ours, false));
         known.is_some_and(|uses| uses.is_some())
     };
     let name = format!("{OURS}{number}.kept.");

@@ -3,6 +3,8 @@
 //!
 //! Names need not be variables: a name stands for whatever most of the accesses that are declared by it fit to.
 
+use std::cmp::Reverse;
+
 use okl_chains::pragma::{AccessPragma, Index, LoopPragma};
 
 use super::accesses::Found;
@@ -41,7 +43,7 @@ pub struct Within {
 /// constants come first, then the larger ones.
 fn shares<'c>(number: &Number<'c>, units: &[&Number<'c>]) -> Option<(Vec<i64>, i64)> {
     let mut order: Vec<usize> = (0..units.len()).collect();
-    order.sort_by_key(|&at| std::cmp::Reverse(size(units[at])));
+    order.sort_by_key(|&at| Reverse(size(units[at])));
     let mut shares = vec![0; units.len()];
     let mut rest = number.clone();
     for (place, &at) in order.iter().enumerate() {
@@ -239,8 +241,7 @@ impl<'c> Named<'c> {
                 wide.parts.push(part.clone());
             }
         }
-        wide.parts
-            .sort_by_key(|part| std::cmp::Reverse(size(&part.stride)));
+        wide.parts.sort_by_key(|part| Reverse(size(&part.stride)));
         if wide.numbers(found).is_none() && found.place.base == wide.base {
             // Parts that are accessed one by one, so far away as this one is.
             let stride = split.rest.minus(&self.origin)?;
@@ -251,8 +252,7 @@ impl<'c> Named<'c> {
                 stride,
                 count: Polynomial::constant(1),
             });
-            wide.parts
-                .sort_by_key(|part| std::cmp::Reverse(size(&part.stride)));
+            wide.parts.sort_by_key(|part| Reverse(size(&part.stride)));
         }
         let (_, first, at) = wide.numbers(found)?;
         for (part, first) in wide.parts.iter_mut().zip(first) {
@@ -327,6 +327,26 @@ struct Binding<'a, 'c> {
     names: &'a [Vec<&'a Declared<'a>>],
     found: &'a [Vec<Found<'c>>],
     depths: &'a [usize],
+    arrays: &'a Arrays<'c>,
+}
+
+/// The arrays in objects, as the types say that the program names.
+#[derive(Default)]
+pub struct Arrays<'c> {
+    /// The object, the size of the array, and that of its elements.
+    pub all: Vec<(Base<'c>, i64, i64)>,
+}
+
+impl<'c> Arrays<'c> {
+    /// Whether there is one in an object with a size and a size of elements.
+    pub fn has(&self, base: &Base<'c>, size: &Number<'c>, element: &Number<'c>) -> bool {
+        let sizes = size.as_constant().zip(element.as_constant());
+        sizes.is_some_and(|(size, element)| {
+            let is_it =
+                |one: &(Base<'c>, i64, i64)| one.0 == *base && (one.1, one.2) == (size, element);
+            self.all.iter().any(is_it)
+        })
+    }
 }
 
 /// What names stand for, given all that is declared by each: what most of it fits to. Where several things fit as well, it is
@@ -336,14 +356,32 @@ pub fn named<'c>(
     names: &[Vec<&Declared<'_>>],
     found: &[Vec<Found<'c>>],
     depths: &[usize],
+    arrays: &Arrays<'c>,
 ) -> Vec<Option<Named<'c>>> {
     let binding = Binding {
         names,
         found,
         depths,
+        arrays,
     };
     let candidates = names.iter().map(|its| binding.candidates(its));
-    let candidates: Vec<Vec<Named<'c>>> = candidates.collect();
+    let mut candidates: Vec<Vec<Named<'c>>> = candidates.collect();
+    let bases = names.iter().zip(&candidates);
+    let bases: Vec<_> = bases.map(|(its, all)| binding.objects(its, all)).collect();
+    let mut objects: Vec<Option<Base<'c>>> = bases
+        .iter()
+        .map(|its| match &its[..] {
+            [one] => Some(one.clone()),
+            _ => None,
+        })
+        .collect();
+    for (at, its) in bases.iter().enumerate().filter(|one| one.1.len() > 1) {
+        let is_new = |one: &&Base<'c>| !objects.iter().flatten().any(|other| other == *one);
+        objects[at] = its.iter().find(is_new).or(its.first()).cloned();
+    }
+    for (its, object) in candidates.iter_mut().zip(&objects) {
+        its.retain(|one| object.as_ref() == Some(&one.base));
+    }
     let best = names.iter().zip(&candidates);
     let best: Vec<_> = best.map(|(its, all)| binding.best(its, all)).collect();
     let clear = best.iter().map(|its| match &its[..] {
@@ -405,87 +443,212 @@ impl<'c> Binding<'_, 'c> {
         best
     }
 
-    /// What a name stands for with larger elements, where that explains more.
+    /// The objects that most of what is declared by a name is done in, and least else.
+    fn objects(&self, its: &[&Declared<'_>], candidates: &[Named<'c>]) -> Vec<Base<'c>> {
+        let mut best = Vec::new();
+        let mut most = None;
+        let mut bases: Vec<&Base<'c>> = Vec::new();
+        for one in candidates {
+            if !bases.contains(&&one.base) {
+                bases.push(&one.base);
+            }
+        }
+        for base in bases {
+            let all = self.accesses(base, |_, _| false);
+            let accesses: Vec<_> = all.iter().map(|one| one.1).collect();
+            let own = candidates.iter().filter(|one| one.base == *base);
+            let scores = own.flat_map(|one| {
+                let wide = one.clone().widened(&accesses);
+                [self.score(its, one, &all), self.score(its, &wide, &all)]
+            });
+            let scores = scores.map(|score| (score.0, score.1, score.3)).max();
+            if scores > most {
+                most = scores;
+                best.clear();
+            }
+            if scores == most {
+                best.push(base.clone());
+            }
+        }
+        best
+    }
+
+    /// What has been found of an object, with its nest, without what is left out.
+    fn accesses(
+        &self,
+        base: &Base<'c>,
+        is_left_out: impl Fn(usize, &Found<'c>) -> bool,
+    ) -> Vec<(usize, &Found<'c>)> {
+        let nests = self.found.iter().enumerate();
+        let all = nests.flat_map(|(nest, its)| its.iter().map(move |one| (nest, one)));
+        all.filter(|(nest, one)| {
+            one.place.base == *base && one.split.is_some() && !is_left_out(*nest, one)
+        })
+        .collect()
+    }
+
+    /// How much of what is declared by a name is done if it stands for something, how little is done besides, and then what
+    /// is preferred: short runs, and what begins where the object does.
+    fn score(
+        &self,
+        its: &[&Declared<'_>],
+        one: &Named<'c>,
+        all: &[(usize, &Found<'c>)],
+    ) -> (usize, Reverse<usize>, i64, bool) {
+        let is_at = |nest: usize, access: &Found<'c>, said: &Declared<'_>| {
+            said.nest == nest
+                && is_so(access, said.said)
+                && one.at(said.place, self.depths[nest], access).is_some()
+        };
+        let done = { its.iter() }
+            .filter(|said| all.iter().any(|&(nest, access)| is_at(nest, access, said)));
+        let other = all.iter().filter(|&&(nest, access)| {
+            let is_said = self.names.iter().flatten().any(|said| said.nest == nest);
+            match is_said {
+                true => !its.iter().any(|said| is_at(nest, access, said)),
+                false => one.index(access).is_none(),
+            }
+        });
+        let is_first = one.origin.as_constant() == Some(0);
+        (
+            done.count(),
+            Reverse(other.count()),
+            i64::MAX - one.bytes,
+            is_first,
+        )
+    }
+
+    /// What a name stands for with larger elements of the same object, where that explains more.
     fn widened(
         &self,
         name: usize,
         candidates: &[Named<'c>],
         known: &[Option<Named<'c>>],
     ) -> Option<Named<'c>> {
-        let mut all: Vec<(usize, &Found<'c>)> = Vec::new();
-        for (nest, accesses) in self.found.iter().enumerate() {
-            for access in accesses {
-                let is_its = candidates.iter().any(|one| one.base == access.place.base);
-                let is_others = (0..known.len()).any(|other| {
-                    let is_at = |one: &&&Declared<'_>| {
-                        let named = known[other].as_ref();
-                        one.nest == nest
-                            && is_so(access, one.said)
-                            && named.is_some_and(|named| {
-                                named.is_just(one.place, self.depths[nest], access)
-                            })
-                    };
-                    other != name && self.names[other].iter().any(|one| is_at(&one))
-                });
-                if is_its && !is_others && access.split.is_some() {
-                    all.push((nest, access));
-                }
-            }
-        }
-        let its = &self.names[name];
-        // How much of what is declared is done, and how much is done that is not declared.
-        let score = |one: &Named<'c>| {
-            let is_at = |nest: usize, access: &Found<'c>, said: &Declared<'_>| {
-                said.nest == nest
-                    && is_so(access, said.said)
-                    && one.at(said.place, self.depths[nest], access).is_some()
-            };
-            let done = its
-                .iter()
-                .filter(|said| all.iter().any(|&(nest, access)| is_at(nest, access, said)));
-            let other = all.iter().filter(|&&(nest, access)| {
-                let is_said = self.names.iter().flatten().any(|said| said.nest == nest);
-                let mut its = its.iter();
-                match is_said {
-                    true => !its.any(|said| is_at(nest, access, said)),
-                    false => one.index(access).is_none(),
-                }
-            });
-            let runs = i64::MAX - one.bytes;
-            let is_first = one.origin.as_constant() == Some(0);
-            (
-                done.count(),
-                std::cmp::Reverse(other.count()),
-                runs,
-                is_first,
-            )
+        let now = known[name].as_ref()?;
+        let is_others = |nest: usize, access: &Found<'c>| {
+            (0..known.len()).any(|other| {
+                let is_at = |one: &&Declared<'_>| {
+                    let named = known[other].as_ref();
+                    one.nest == nest
+                        && is_so(access, one.said)
+                        && named.is_some_and(|named| {
+                            named.is_just(one.place, self.depths[nest], access)
+                        })
+                };
+                other != name && self.names[other].iter().any(is_at)
+            })
         };
-        let now = known[name].as_ref().map(&score);
-        if now.is_some_and(|now| now.0 == its.len() && now.1.0 == 0) {
+        let all = self.accesses(&now.base, is_others);
+        let its = &self.names[name];
+        let now = self.score(its, now, &all);
+        if now.0 == its.len() && now.1.0 == 0 {
             return None;
         }
         let accesses: Vec<_> = all.iter().map(|one| one.1).collect();
-        let wide = candidates.iter().map(|one| {
-            let its: Vec<_> = { accesses.iter() }
-                .filter(|access| access.place.base == one.base)
-                .copied()
-                .collect();
-            one.clone().widened(&its)
-        });
-        let mut best = now;
-        let mut found = None;
-        for one in wide {
-            let score = score(&one);
-            if best.is_none_or(|best| (score.0, score.1) > (best.0, best.1))
-                || found.is_some() && best.is_some_and(|best| score > best)
-            {
-                best = Some(score);
-                found = Some(one);
+        let wide = candidates.iter().map(|one| one.clone().widened(&accesses));
+        let mut best = None;
+        let mut choose = |all_of: &mut dyn Iterator<Item = Named<'c>>| {
+            for one in all_of {
+                let score = self.score(its, &one, &all);
+                let is_more = (score.0, score.1) > (now.0, now.1);
+                if is_more && best.as_ref().is_none_or(|(most, _)| score > *most) {
+                    best = Some((score, one));
+                }
+            }
+            let is_all =
+                |score: &(usize, Reverse<usize>, i64, bool)| score.0 == its.len() && score.1.0 == 0;
+            best.as_ref().is_some_and(|(score, _)| is_all(score))
+        };
+        if !choose(&mut wide.into_iter()) {
+            let apart = candidates
+                .iter()
+                .take(MOST_GUESSES)
+                .flat_map(|one| self.apart(its, one, &all));
+            choose(&mut apart.collect::<Vec<_>>().into_iter());
+        }
+        best.map(|(_, one)| one)
+    }
+
+    /// What a name may stand for if parts of elements are accessed one by one, without a loop: they are as far apart as one of
+    /// them is from where an element is declared, and as arrays are long.
+    fn apart(
+        &self,
+        its: &[&Declared<'_>],
+        one: &Named<'c>,
+        all: &[(usize, &Found<'c>)],
+    ) -> Vec<Named<'c>> {
+        // How far accesses are from the elements that are declared.
+        let distances = |named: &Named<'c>, nest: usize, access: &Found<'c>| {
+            let places = its
+                .iter()
+                .filter(|said| said.nest == nest && is_so(access, said.said));
+            let distance = |said: &&Declared<'_>| {
+                let split = access.split.as_ref()?;
+                let (factors, rest) = named.place(said.place, self.depths[nest])?;
+                let distance = split.rest.minus(&rest)?;
+                (factors == split.factors).then_some(distance)
+            };
+            let found: Vec<_> = places.filter_map(|said| distance(said)).collect();
+            found
+        };
+        let is_at = |named: &Named<'c>, nest: usize, access: &Found<'c>| {
+            its.iter().any(|said| {
+                said.nest == nest
+                    && is_so(access, said.said)
+                    && named.at(said.place, self.depths[nest], access).is_some()
+            })
+        };
+        let mut strides: Vec<Number<'c>> = Vec::new();
+        for &(nest, access) in all
+            .iter()
+            .filter(|(nest, access)| !is_at(one, *nest, access))
+        {
+            for distance in distances(one, nest, access) {
+                let is_array = |stride| self.arrays.has(&one.base, &distance, stride);
+                let is_long = one.strides.iter().any(is_array);
+                let is_new = !strides.contains(&distance) && !one.strides.contains(&distance);
+                if is_long && is_new && strides.len() < MOST_GUESSES {
+                    strides.push(distance);
+                }
             }
         }
-        found
+        let with = |stride: Number<'c>| {
+            let mut named = one.clone();
+            named.parts.push(Part {
+                stride,
+                count: Polynomial::constant(1),
+            });
+            named.parts.sort_by_key(|part| Reverse(size(&part.stride)));
+            for &(nest, access) in all {
+                if is_at(&named, nest, access) {
+                    continue;
+                }
+                for distance in distances(&named, nest, access) {
+                    let units: Vec<_> = named.units().collect();
+                    let Some((first, at)) = shares(&distance, &units) else {
+                        continue;
+                    };
+                    let fits = first.iter().all(|first| (0..64).contains(first));
+                    if !fits || at != 0 {
+                        continue;
+                    }
+                    for (part, first) in named.parts.iter_mut().zip(first) {
+                        if part.count.as_constant().is_some_and(|count| count <= first) {
+                            part.count = Polynomial::constant(first + 1);
+                        }
+                    }
+                    break;
+                }
+            }
+            named
+        };
+        strides.into_iter().map(with).collect()
     }
 }
+
+/// Distances of parts, and elements, that are tried for a name.
+const MOST_GUESSES: usize = 24;
 
 /// What a name stands for if an element that is declared by it is what an access is to.
 fn fitting<'c>(place: &[Index], access: &Found<'c>) -> Option<Named<'c>> {

@@ -67,7 +67,7 @@ pub fn mark_turns<'c>(
     let forms: Vec<Form<'c>> = loops.iter().filter_map(counted).collect();
     let mut all = Vec::new();
     for (which, form) in forms.iter().enumerate() {
-        let name = |what: &str| format!("{name}.turn.{which}.{what}");
+        let name = |what: &str| format!("{name}{which}.{what}");
         let by = form.by.expect("its step is known");
         let variable = form.begins.operand(1);
         mark(

@@ -70,6 +70,27 @@ fn check(seed: u64, tools: &Tools, folder: &Path) -> Result<bool, String> {
     }
 }
 
+/// What an element of a space is.
+#[derive(Clone, Copy, PartialEq)]
+enum Element {
+    /// A number.
+    Number,
+    /// Two numbers side by side, with names.
+    Pair,
+    /// Numbers side by side, which are counted.
+    Inner,
+    /// Numbers in planes as large as the space, which are counted.
+    Outer,
+    /// The same in memory that a pointer leads to, with a distance of planes that is computed.
+    Planes,
+}
+
+/// Numbers of an element that are counted.
+const COMPONENTS: i64 = 3;
+
+/// How many more numbers than `n` there are in a dimension whose extent is computed: offsets do not leave it.
+const ROOM: usize = 9;
+
 /// A loop of a chain.
 struct Nest {
     /// The constant first value of each iteration variable, and the last one, which is that and `n`.
@@ -78,6 +99,19 @@ struct Nest {
     reads: Vec<Access>,
     /// Whether what is written is added to what is there.
     adds: bool,
+    /// How it goes through the numbers of elements.
+    through: Through,
+}
+
+/// How an iteration goes through the numbers of elements.
+#[derive(Clone, Copy, PartialEq)]
+enum Through {
+    /// In a loop, upwards or downwards.
+    Loop(bool),
+    /// One after the other.
+    Unrolled,
+    /// It accesses only some, and all in a loop besides.
+    Some,
 }
 
 /// A space, and how far the element is from the iteration in each dimension.
@@ -92,6 +126,15 @@ pub(crate) fn program(seed: u64) -> String {
     let rank = random.one_of(&[1, 1, 2, 2, 2, 3]);
     let spaces = random.between(2, 4);
     let n = random.between(0, MOST[rank - 1]);
+    let elements: Vec<Element> = (0..spaces)
+        .map(|_| match random.between(0, 9) {
+            0 => Element::Pair,
+            1 | 2 => Element::Inner,
+            3 | 4 => Element::Outer,
+            5 => Element::Planes,
+            _ => Element::Number,
+        })
+        .collect();
     let nests: Vec<Nest> = (0..random.between(2, 5))
         .map(|_| nest(&mut random, rank, spaces))
         .collect();
@@ -119,12 +162,23 @@ pub(crate) fn program(seed: u64) -> String {
     text.line(format!("#define ITEMS {schedule}"));
     text.line("#endif");
     let extents = format!("[{}]", EXTENT[rank - 1]).repeat(rank);
+    text.line("struct pair { double first, second; };");
+    let declared = |space: usize| match elements[space] {
+        Element::Number => format!("double s{space}{extents}"),
+        Element::Pair => format!("struct pair s{space}{extents}"),
+        Element::Inner => format!("double s{space}{extents}[{COMPONENTS}]"),
+        Element::Outer => format!("double s{space}[{COMPONENTS}]{extents}"),
+        Element::Planes => {
+            let all = COMPONENTS as usize * EXTENT[rank - 1].pow(rank as u32);
+            format!("double s{space}[{all}]")
+        }
+    };
     for space in 0..spaces {
-        text.line(format!("static double s{space}{extents};"));
+        text.line(format!("static {};", declared(space)));
     }
     let parameters: String = match are_parameters {
         true => (0..spaces).fold(String::new(), |mut all, space| {
-            let _ = write!(all, ", double s{space}{extents}");
+            let _ = write!(all, ", {}", declared(space));
             all
         }),
         false => String::new(),
@@ -144,7 +198,7 @@ pub(crate) fn program(seed: u64) -> String {
     text.line(format!("#pragma omplc loopchain schedule(ITEMS){local}"));
     text.line("{");
     for (one, says) in std::iter::zip(&nests, has_accesses) {
-        print_nest(&mut random, &mut text, one, rank, says);
+        print_nest(&mut random, &mut text, one, &elements, rank, says);
     }
     text.line("}");
     text.line("}");
@@ -152,7 +206,7 @@ pub(crate) fn program(seed: u64) -> String {
         &mut random,
         &mut text,
         rank,
-        spaces,
+        &elements,
         &locals,
         n,
         are_parameters,
@@ -198,6 +252,12 @@ fn nest(random: &mut Random, rank: usize, spaces: usize) -> Nest {
         writes,
         reads,
         adds: random.chance(15),
+        through: match random.between(0, 5) {
+            0 => Through::Unrolled,
+            1 => Through::Some,
+            2 => Through::Loop(false),
+            _ => Through::Loop(true),
+        },
     }
 }
 
@@ -258,7 +318,39 @@ fn tile(random: &mut Random, rank: usize, depth: usize) -> String {
     }
 }
 
-fn print_nest(random: &mut Random, text: &mut Text, nest: &Nest, rank: usize, says: bool) {
+/// A number of an element: with a name, or counted by what is in `component`.
+fn number_of(element: Element, access: &Access, rank: usize, component: &str) -> String {
+    let place: Vec<String> = std::iter::zip(&ITERATORS[..rank], &access.offsets)
+        .map(|(name, offset)| index(name, *offset))
+        .collect();
+    let name = format!("s{}", access.space);
+    let at = format!("[{}]", place.join("]["));
+    match element {
+        Element::Number => format!("{name}{at}"),
+        Element::Pair => match component {
+            "1" => format!("{name}{at}.second"),
+            _ => format!("{name}{at}.first"),
+        },
+        Element::Inner => format!("{name}{at}[{component}]"),
+        Element::Outer => format!("{name}[{component}]{at}"),
+        Element::Planes => {
+            let first = component.to_string();
+            let all = place
+                .iter()
+                .fold(first, |sum, one| format!("({sum}) * (n + {ROOM}) + {one}"));
+            format!("{name}[{all}]")
+        }
+    }
+}
+
+fn print_nest(
+    random: &mut Random,
+    text: &mut Text,
+    nest: &Nest,
+    elements: &[Element],
+    rank: usize,
+    says: bool,
+) {
     let names: [&str; 3] = match random.chance(20) {
         true => ["x", "y", "z"],
         false => ITERATORS,
@@ -305,22 +397,51 @@ fn print_nest(random: &mut Random, text: &mut Text, nest: &Nest, rank: usize, sa
             "for (int {iterator} = {first}; {iterator} <= {bound}; {iterator}++)"
         ));
     }
-    let element = |access: &Access| {
-        let each = place(access, &ITERATORS[..rank]);
-        format!("s{}[{}]", access.space, each.join("]["))
+    let written = elements[nest.writes.space];
+    let statement = |component: &str, fixed: bool| {
+        // What is counted in another way has its first number read, or its second one.
+        let term = |(at, read): (usize, &Access)| {
+            let element = elements[read.space];
+            let component = match (element, fixed) {
+                (Element::Pair, _) => ["0", "1"][at % 2],
+                (_, true) => ["0", "1", "2"][at],
+                _ => component,
+            };
+            let read = number_of(element, read, rank, component);
+            format!("{} * {read}", ["0.5", "0.25", "-0.75"][at])
+        };
+        let terms: Vec<String> = nest.reads.iter().enumerate().map(term).collect();
+        let sign = if nest.adds { "+=" } else { "=" };
+        let to = number_of(written, &nest.writes, rank, component);
+        format!("{to} {sign} {};", terms.join(" + "))
     };
-    let terms: Vec<String> = nest
-        .reads
-        .iter()
-        .enumerate()
-        .map(|(at, read)| format!("{} * {}", ["0.5", "0.25", "-0.75"][at], element(read)))
-        .collect();
-    let sign = if nest.adds { "+=" } else { "=" };
-    text.line(format!(
-        "{} {sign} {};",
-        element(&nest.writes),
-        terms.join(" + ")
-    ));
+    match (written, nest.through) {
+        (Element::Number, _) => text.line(statement("1", true)),
+        (Element::Pair, _) => {
+            text.line("{");
+            text.line(statement("0", true));
+            text.line(statement("1", true));
+            text.line("}");
+        }
+        (_, Through::Unrolled) => {
+            text.line("{");
+            for component in ["0", "1", "2"] {
+                text.line(statement(component, false));
+            }
+            text.line("}");
+        }
+        (_, through) => {
+            text.line("{");
+            text.line(match through {
+                Through::Loop(false) => {
+                    format!("for (int c = {COMPONENTS} - 1; c >= 0; c--)")
+                }
+                _ => format!("for (int c = 0; c < {COMPONENTS}; c++)"),
+            });
+            text.line(statement("c", through == Through::Some));
+            text.line("}");
+        }
+    }
 }
 
 fn index(name: &str, offset: i64) -> String {
@@ -335,21 +456,20 @@ fn print_main(
     random: &mut Random,
     text: &mut Text,
     rank: usize,
-    spaces: usize,
+    elements: &[Element],
     locals: &[usize],
     n: usize,
     are_parameters: bool,
 ) {
-    let elements = EXTENT[rank - 1].pow(rank as u32);
-    let start = "[0]".repeat(rank);
+    let spaces = elements.len();
     text.line("");
-    text.line("static void fill(double *s, int seed) {");
-    text.line(format!("for (int at = 0; at < {elements}; at++)"));
+    text.line("static void fill(double *s, int count, int seed) {");
+    text.line("for (int at = 0; at < count; at++)");
     text.line("s[at] = ((at * 7919L + seed * 104729L) % 1009) / 512.0;");
     text.line("}");
-    text.line("static void tell(const double *s) {");
+    text.line("static void tell(const double *s, int count) {");
     text.line("uint64_t mix = 0;");
-    text.line(format!("for (int at = 0; at < {elements}; at++) {{"));
+    text.line("for (int at = 0; at < count; at++) {");
     text.line("uint64_t bits;");
     text.line("memcpy(&bits, s + at, sizeof bits);");
     text.line("mix = (mix ^ bits) * 0x100000001b3u + (mix >> 31);");
@@ -358,8 +478,9 @@ fn print_main(
     text.line("}");
     text.line("int main(int argc, char **argv) {");
     text.line("(void)argv;");
+    let all = |space: usize| format!("(double *)s{space}, sizeof s{space} / sizeof(double)");
     for space in 0..spaces {
-        text.line(format!("fill(&s{space}{start}, {space});"));
+        text.line(format!("fill({}, {space});", all(space)));
     }
     let times = random.between(1, 2);
     let arguments: String = match are_parameters {
@@ -372,7 +493,7 @@ fn print_main(
     text.line(format!("for (int time = 0; time < {times}; time++) {{"));
     // What a chain leaves in a local space is not known.
     for space in locals {
-        text.line(format!("fill(&s{space}{start}, {space});"));
+        text.line(format!("fill({}, {space});", all(*space)));
     }
     text.line(format!(
         "chain({n} * argc, {} * argc{arguments});",
@@ -380,7 +501,7 @@ fn print_main(
     ));
     text.line("}");
     for space in (0..spaces).filter(|space| !locals.contains(space)) {
-        text.line(format!("tell(&s{space}{start});"));
+        text.line(format!("tell({});", all(space)));
     }
     text.line("return 0;");
     text.line("}");
@@ -395,6 +516,7 @@ mod tests {
         for rank in 1..=3 {
             let last = MOST[rank - 1] + FIRST - 1;
             assert!(last + 2 < EXTENT[rank - 1] && FIRST - 2 >= 2);
+            assert!(FIRST - 1 + 2 < ROOM && MOST[rank - 1] + ROOM <= EXTENT[rank - 1]);
         }
     }
 
