@@ -152,11 +152,12 @@ fn mark_places<'c>(copy: &'c Module, number: usize, chain: &Chain<'c>) -> bool {
     }
     let site = chain.site.instruction();
     mark(copy, &format!("{number}.begin"), site, None);
-    // Of those that the chain only reads.
+    // Of those that the chain reads, and only reads: what others leave in theirs nobody reads.
     let inside: HashSet<_> = between(site, chain.end.instruction()).into_iter().collect();
     for (at, variable) in variables(site.function()).enumerate() {
-        let mut users = variable.instruction_users().into_iter();
-        if !users.all(|one| !inside.contains(&one) || one.opcode() == Opcode::LLVMLoad) {
+        let mut its = variable.instruction_users();
+        its.retain(|one| inside.contains(one));
+        if its.is_empty() || !its.iter().all(|one| one.opcode() == Opcode::LLVMLoad) {
             continue;
         }
         let ty = variable.allocated_type().expect("a stack variable");
