@@ -180,6 +180,12 @@ impl Place {
     }
 }
 
+/// Whether the compiler was given a preprocessed text.
+fn is_preprocessed(module: &Module) -> bool {
+    let name = module.source_name();
+    [".i", ".ii"].iter().any(|end| name.ends_with(end))
+}
+
 /// Reports to the compiler's diagnostics.
 pub fn report(module: &Module, declined: &Declined<'_>, severity: Severity) {
     if let (Severity::Error, Some(place)) = (severity, Place::of(declined.site)) {
@@ -191,11 +197,12 @@ pub fn report(module: &Module, declined: &Declined<'_>, severity: Severity) {
             let message = format!("{}: {}", declined.site, declined.reason);
             module.diagnose(None, None, &message, severity);
         }
-        // What becomes of OKL files is preprocessed, and there clang does not find the lines of a file.
+        // What becomes of OKL files and of those with loop chains is preprocessed, and there clang does not find the lines of a
+        // file.
         Site::Instruction(at)
             if at
                 .source_location()
-                .is_some_and(|(file, _)| file.ends_with(OKL)) =>
+                .is_some_and(|(file, _)| file.ends_with(OKL) || is_preprocessed(module)) =>
         {
             let message = format!("{}: {}", declined.site, declined.reason);
             module.diagnose(None, None, &message, severity);

@@ -8,6 +8,7 @@
 
 mod chain;
 mod description;
+mod front;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -22,6 +23,7 @@ pub use description::{
     Access, Along, Base, Columns, Description, Element, Elements, Form, Mode, Number, Object,
     Operation, Place, Reduction, Scalar, Unknown, depends_on,
 };
+pub use front::{Address, Amount, Asked, Asks, Bytes, Front, Run, Start};
 
 /// Code that the threads of a team run.
 pub struct Region<'m> {

@@ -12,6 +12,9 @@
 //!                                           }
 //! ```
 //!
+//! A chain whose loops have directives of OpenMP is there once more as the program has it, for where it does not run as
+//! scheduled ([`twice`]).
+//!
 //! `TEXT` is the normal form of [`okl_chains::pragma`]. `#pragma omp parallel for` and `simd` of such a loop go: the schedule
 //! takes their place, and the text says what they say of variables. Variables that they make private are declared anew
 //! around the loop, so that those outside keep their values.
@@ -24,6 +27,7 @@ mod openmp;
 mod pragmas;
 mod rewrite;
 mod search;
+mod twice;
 
 pub(crate) use search::{bytes_of, chains, reads_typed};
 

@@ -11,7 +11,7 @@ use okl_chains::pragma::{
 
 use super::openmp::{self, Directive};
 use super::pragmas::Pragma;
-use super::{Dialect, Facts, WORD};
+use super::{Dialect, Facts, WORD, twice};
 use crate::okl::edits::{self, Edit};
 use crate::okl::tokens::{Tokens, unescape};
 use crate::okl::{Diagnostic, Mode};
@@ -364,6 +364,21 @@ impl Rewriting<'_> {
         // The user's own bracket begins the block.
         self.insert(inside, marker.replacen("{ ", "", 1));
         self.end_marker(chain.close, "__okl_omplc_end", "");
+        // A schedule takes the place of what makes these loops parallel.
+        let has_threads = chain.loops.iter().any(|(_, said)| said.openmp.is_some());
+        if has_threads && twice::can_be(self.tokens, chain.open, chain.close) {
+            let begins = self.tokens.all[chain.open].start;
+            let place = self.tokens.position(begins);
+            let asks = format!(
+                "# {} \"{}\" 3\n{}",
+                place.line,
+                place.quoted,
+                twice::asks(self.facts.dialect)
+            );
+            self.insert(begins, asks);
+            let ends = self.tokens.all[chain.close].end;
+            self.insert(ends, twice::copy(self.tokens, chain.open, chain.close));
+        }
     }
 
     /// A line marker for a line of the file that a pragma is in.

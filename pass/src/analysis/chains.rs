@@ -9,6 +9,7 @@
 //! that its declared accesses fit to ([`spaces`]).
 
 mod accesses;
+mod front;
 mod instructions;
 mod numbers;
 mod objects;
@@ -27,12 +28,13 @@ use okl_chains::model::{self, Affine, Bounds};
 use okl_chains::pragma::{Index, Name, Number as Said, Position, Sharing};
 
 use crate::diagnostic::{Declined, Site};
-use crate::ir::Chain;
+use crate::ir::{Asked, Asks, Chain};
 use crate::llvm::{self, Call, Module, Opcode, OwnModule, Silence, Value};
 use crate::numbers::Polynomial;
 use crate::recognise::loop_chain;
 
 use accesses::Found;
+use front::Fronts;
 use instructions::{Originals, bytes_of};
 use numbers::{Base, Counts, Number, Place, Reader, varies};
 use objects::{Fit, Settled, Spaces};
@@ -41,6 +43,9 @@ use spaces::{Arrays, Declared, declared, is_so, named};
 
 pub use instructions::{Accessing, Inside};
 pub use text::print;
+
+/// Questions that are asked in front of a chain, at most.
+const MOST_ASKED: usize = 32;
 
 /// What is known of a chain.
 pub struct Modelled<'m> {
@@ -57,6 +62,8 @@ pub struct Modelled<'m> {
     pub accessing: Vec<Vec<Accessing<'m>>>,
     /// Bytes of an element of each space, if its parts lay side by side, where they are known.
     pub elements: Vec<Option<i64>>,
+    /// What is not proved, and can be asked when the program runs.
+    pub asked: Vec<Asked<'m>>,
     /// What is not proved, and has to be trusted.
     pub trusted: Vec<Declined<'m>>,
     /// What may be meant otherwise.
@@ -83,6 +90,7 @@ pub fn model<'m>(module: &'m Module, chains: &[Chain<'m>]) -> Vec<Outcome<'m>> {
     }
     let copy = OwnModule::copy_of(module);
     let originals = Originals::note(module, &copy);
+    loop_chain::written::keep_marked(&copy);
     let found = loop_chain::recognise(&copy).chains;
     let _nobody_is_told = Silence::begin(&copy);
     let mut all = run_once(&copy, &found);
@@ -93,7 +101,7 @@ pub fn model<'m>(module: &'m Module, chains: &[Chain<'m>]) -> Vec<Outcome<'m>> {
     let pairs = chains.iter().zip(&all);
     pairs
         .map(|(chain, single)| match single {
-            Some(single) => Looked::at(&copy, &originals, chain, single).outcome(),
+            Some(single) => Looked::at(module, &copy, &originals, chain, single).outcome(),
             None => Outcome {
                 declined: vec![Declined {
                     site: Site::Instruction(chain.site.instruction()),
@@ -108,6 +116,7 @@ pub fn model<'m>(module: &'m Module, chains: &[Chain<'m>]) -> Vec<Outcome<'m>> {
 
 /// A chain that is looked at.
 struct Looked<'a, 'c, 'm> {
+    module: &'m Module,
     copy: &'c Module,
     originals: &'a Originals<'m>,
     chain: &'a Chain<'m>,
@@ -117,6 +126,7 @@ struct Looked<'a, 'c, 'm> {
     mistakes: Vec<Declined<'m>>,
     declined: Vec<Declined<'m>>,
     trusted: Vec<Declined<'m>>,
+    asked: Vec<Asked<'m>>,
     findings: Vec<String>,
     /// Variables that iterations read, and none writes.
     variables: Vec<Place<'c>>,
@@ -127,6 +137,7 @@ type Domain<'c> = Vec<(Number<'c>, Number<'c>)>;
 
 impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
     fn at(
+        module: &'m Module,
         copy: &'c Module,
         originals: &'a Originals<'m>,
         chain: &'a Chain<'m>,
@@ -135,6 +146,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
         let last = single.nests.last().expect("a chain has a nest").leave;
         let inside: HashSet<_> = between(single.begin, last).into_iter().collect();
         Self {
+            module,
             arrays: arrays(copy, &inside),
             copy,
             originals,
@@ -144,6 +156,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
             mistakes: Vec::new(),
             declined: Vec::new(),
             trusted: Vec::new(),
+            asked: Vec::new(),
             findings: Vec::new(),
             variables: Vec::new(),
         }
@@ -274,7 +287,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
         self.settle_others(&found, &mut settled, &open, &names, &mut spaces, &mut nests)?;
         settled::only_all_of_elements(&mut nests, &spaces, &found, &settled);
         self.check_rows(&spaces, &nests, &domains);
-        let must_not_overlap = self.overlaps(&spaces, &nests);
+        let must_not_overlap = self.overlaps(&spaces, &nests, &found, &domains);
         self.check_loads(&domains, &spaces, &found);
         let mut doubts = Vec::new();
         for name in &chain.said.locals {
@@ -326,6 +339,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
             accessing,
             elements,
             doubts,
+            asked: std::mem::take(&mut self.asked),
             trusted: std::mem::take(&mut self.trusted),
             findings: std::mem::take(&mut self.findings),
         })
@@ -430,15 +444,16 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                 false => end.and_then(|one| one.minus(&Polynomial::constant(1))),
             };
             let wraps = reader.wraps() && !counting.signed;
+            let behind = i64::from(!counting.is_last);
             let at = nest
                 .said
                 .domain_at
                 .get(level)
                 .copied()
                 .unwrap_or(nest.said.at);
-            told.push((level, at, first.zip(end), wraps));
+            told.push((level, at, first.zip(end), wraps, behind));
         }
-        for (level, place, real, wraps) in told {
+        for (level, place, real, wraps, behind) in told {
             let site = self.site(marker, place);
             let (first, last) = &domain[level];
             let Some((real_first, real_last)) = real else {
@@ -472,13 +487,61 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                 }
                 false => {
                     let told = format!(
-                        "the domain of this loop is declared as {says}, and it goes through {goes}: whether that is the same is not known"
+                        "the domain of this loop is declared as {says}, and it goes through {goes}"
                     );
-                    self.decline(site, &told);
+                    let mut pairs = vec![(first, &real_first), (last, &real_last)];
+                    pairs.retain(|(said, real)| said != real);
+                    // Where it loops without a sign, no number of it has one that is taken for such.
+                    let end = real_last.plus(&Polynomial::constant(behind));
+                    let naturals = [Some(&real_first), end.as_ref()];
+                    let naturals = naturals.into_iter().filter(|_| wraps);
+                    let fronts = self.fronts();
+                    let same = |(said, real): &(&Number<'c>, &Number<'c>)| {
+                        Some(Asks::Same(fronts.number(said)?, fronts.number(real)?))
+                    };
+                    let natural =
+                        |number: Option<&Number<'c>>| Some(Asks::Natural(fronts.number(number?)?));
+                    let asks = pairs.iter().map(same).chain(naturals.map(natural));
+                    match asks.collect::<Option<Vec<_>>>() {
+                        Some(all) => {
+                            self.findings.push(format!(
+                                "nest {at}: domain {says}, and it goes through {goes}: asked"
+                            ));
+                            for asks in all {
+                                self.ask(asks, (marker, place), &told);
+                            }
+                        }
+                        None => {
+                            let told = format!("{told}: whether that is the same is not known");
+                            self.decline(site, &told);
+                        }
+                    }
                 }
             }
         }
         Some(domain)
+    }
+
+    fn fronts(&self) -> Fronts<'a, 'c, 'm> {
+        Fronts {
+            module: self.module,
+            chain: self.chain,
+            single: self.single,
+        }
+    }
+
+    /// Whether there is room for one more question.
+    fn may_ask(&self) -> bool {
+        self.asked.len() < MOST_ASKED
+    }
+
+    /// Something is to hold when the program runs.
+    fn ask(&mut self, asks: Asks<'m>, site: (Call<'m>, Position), otherwise: &str) {
+        self.asked.push(Asked {
+            asks,
+            site,
+            otherwise: otherwise.to_string(),
+        });
     }
 
     /// What the iterations of each nest access.

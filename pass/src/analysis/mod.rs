@@ -24,6 +24,6 @@ pub mod sections;
 pub mod stored_types;
 pub mod streams;
 pub mod summaries;
-mod updates;
+pub mod updates;
 pub mod variables;
 pub mod waiting;

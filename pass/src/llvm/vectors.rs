@@ -654,4 +654,18 @@ impl<'m> Builder<'m> {
             Instruction(Value::new(raw))
         }
     }
+
+    /// Goes to blocks by a number, which are told for constants, and to another one for all others.
+    pub fn go_by(&self, number: Value<'m>, cases: &[(Value<'m>, Block<'m>)], others: Block<'m>) {
+        let is_case = |one: &Value<'m>| one.ty() == number.ty() && one.as_constant_int().is_some();
+        assert!(cases.iter().all(|(case, _)| is_case(case)));
+        // SAFETY: a positioned builder, a number and constants of its type, and blocks of its function.
+        unsafe {
+            let count = cases.len() as u32;
+            let raw = LLVMBuildSwitch(self.raw(), number.raw(), others.raw(), count);
+            for (case, block) in cases {
+                LLVMAddCase(raw, case.raw(), block.raw());
+            }
+        }
+    }
 }

@@ -6,10 +6,12 @@
 //!
 //! Guarantee: each iteration does what it did, and behind the chain variables are what they were there.
 
+mod asked;
 mod bodies;
 mod code;
 mod independent;
 mod storage;
+mod sums;
 mod threads;
 
 use std::collections::HashSet;
@@ -18,7 +20,7 @@ use okl_chains::code::{Code, Condition, Expression, For};
 use okl_chains::plan::Plan;
 
 use crate::analysis::variables::is_harmless;
-use crate::ir::Chain;
+use crate::ir::{Asked, Chain};
 use crate::llvm::{
     Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Value,
 };
@@ -27,8 +29,9 @@ use crate::lower::cpu::threads::{Why, not, share};
 use crate::marks::CHAINS;
 
 use bodies::{Around, Body, Iteration};
-use code::{Writer, nests_of};
+use code::{Writer, nests_of, sums_of};
 use storage::{Stored, told};
+use sums::{Sum, sums};
 
 pub use independent::accesses;
 pub use storage::{Temporary, temporary};
@@ -58,6 +61,10 @@ pub struct Order<'m> {
     pub names: Vec<String>,
     /// The loads and stores of each nest by which its iterations access spaces.
     pub accesses: Vec<Vec<Instruction<'m>>>,
+    /// Where the chain begins as the program has it, if it is there twice.
+    pub written: Option<Block<'m>>,
+    /// What else has to hold.
+    pub asked: Vec<Asked<'m>>,
 }
 
 /// What becomes of a chain.
@@ -67,6 +74,8 @@ pub struct Lowered<'m> {
     bodies: Vec<Body<'m>>,
     /// Of each nest, whether threads may share loops around it.
     shares: Vec<bool>,
+    /// Of each nest, what its iterations combine.
+    sums: Vec<Vec<Sum<'m>>>,
     /// Why the loops that threads are to share run on one thread.
     pub alone: Option<Why>,
     /// Whether what its loops count with is read behind it.
@@ -123,8 +132,9 @@ pub fn check<'m>(module: &Module, order: Order<'m>) -> Result<Lowered<'m>, Why> 
     let may_share = |body: &Body<'m>| alone.is_none() && body.alone.is_none();
     let shares: Vec<_> = bodies.iter().map(may_share).collect();
     let has_parallel = asks(&order.plan.code, &|one| one.is_parallel);
+    let sums: Vec<_> = bodies.iter().map(sums).collect();
     let combines = asks(&order.plan.code, &|one| {
-        one.is_parallel && !one.combines.is_empty()
+        one.is_parallel && sums_of(one, &sums).is_none()
     });
     let of_body = || bodies.iter().find_map(|body| body.alone.clone());
     let of_results =
@@ -138,6 +148,7 @@ pub fn check<'m>(module: &Module, order: Order<'m>) -> Result<Lowered<'m>, Why> 
         around,
         bodies,
         shares,
+        sums,
         counts_on,
         stored,
         shrinks,
@@ -175,6 +186,7 @@ fn check_variables<'m>(bodies: &[Body<'m>], around: &Around<'m>) -> Result<(), W
 /// Checks that its parameters can be computed in front of it.
 fn check_parameters(order: &Order<'_>, around: &Around<'_>) -> Result<(), Why> {
     let mut rest = order.parameters.clone();
+    rest.extend(order.asked.iter().flat_map(asked::values));
     while let Some(value) = rest.pop() {
         let one = value.as_instruction().filter(|one| around.has(*one));
         let Some(one) = one else { continue };
@@ -317,16 +329,24 @@ impl<'m> Lowered<'m> {
         self.order.chain.site
     }
 
+    /// Variables that go where its iterations go.
+    pub fn own(&self) -> impl Iterator<Item = Instruction<'m>> + use<'_, 'm> {
+        self.bodies
+            .iter()
+            .flat_map(|body| body.own().iter().copied())
+    }
+
     /// Writes the loops.
     pub fn emit(self, module: &'m Module) {
         let chain = &self.order.chain;
         let function = self.around.function;
         let like = chain.site.instruction();
-        let written = like.split_before();
+        let marked = like.split_before();
+        let written = self.order.written.unwrap_or(marked);
         let behind = chain.end.instruction().split_before();
-        let front = written.predecessors()[0];
+        let front = marked.predecessors()[0];
         let mut inside = self.around.blocks.clone();
-        inside.insert(written);
+        inside.insert(marked);
 
         let jump = front.terminator().expect("a complete block");
         let mut copies = Copies::before(module, jump, inside.clone());
@@ -340,7 +360,7 @@ impl<'m> Lowered<'m> {
             .collect();
         let counts = self
             .counts_on
-            .then(|| copy_of_counting(module, [written, behind], &iterations));
+            .then(|| copy_of_counting(module, [marked, behind], &iterations));
 
         let begins = function.append_block(module);
         let mut values = parameters.clone();
@@ -354,6 +374,7 @@ impl<'m> Lowered<'m> {
         let (shares, stored) = (&self.shares, &self.stored);
         let mut writer = Writer::before(module, jump, chain, &iterations, values, shares, stored);
         writer.independent.clone_from(&self.order.plan.independent);
+        writer.sums = &self.sums;
         let (inside, memory) = writer.with_buffers(begins, written);
         let last = writer.code(&self.order.plan.code, inside);
         writer.give_back(last, memory);
@@ -366,6 +387,10 @@ impl<'m> Lowered<'m> {
             let builder = Builder::at_end_like(module, first, like);
             let holds = writer.condition(&builder, &self.order.plan.requires);
             builder.go_if(holds, begins, written);
+        }
+        if !self.order.asked.is_empty() {
+            copies.builder.stand_at(like);
+            first = asked::ask(module, &mut copies, &self.order.asked, [first, written]);
         }
         let builder = Builder::before(module, jump);
         builder.stand_at(like);
@@ -385,7 +410,8 @@ impl<'m> Lowered<'m> {
         take_out(module, chain);
         function.remove_unreachable_blocks();
         for counter in shared {
-            share(module, counter, &own);
+            let (counter, combined) = counter;
+            share(module, counter, combined, &own);
         }
         for one in &iterations {
             for call in one.function.users().into_iter().filter_map(Value::as_call) {

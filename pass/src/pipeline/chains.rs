@@ -11,9 +11,10 @@ use okl_chains::pragma::{Position, Sharing};
 use crate::analysis::chains::{self, Modelled, Outcome};
 use crate::diagnostic::{Declined, Site, report};
 use crate::ir::{Chain, Nest};
-use crate::llvm::{Call, Module, Severity};
+use crate::llvm::{Block, Call, Module, Severity};
 use crate::lower::chains::{Lowered, Order, Temporary, accesses, check, take_out_all, temporary};
 use crate::recognise::loop_chain;
+use crate::recognise::loop_chain::written::{self, Choice, Hidden};
 
 /// What there is to do and to say.
 #[derive(Default)]
@@ -29,12 +30,16 @@ struct Lowering<'m> {
     doubts: Vec<Declined<'m>>,
     /// Temporary spaces all of which is needed.
     whole: Vec<Declined<'m>>,
+    /// Chains whose schedule is the order in which the program has them, threads and all.
+    written: Vec<Call<'m>>,
 }
 
 /// Gives the chains of a module the orders that their schedules ask for. Whether nothing of them is wrong, and whether the
-/// module was
-/// changed. Regions may run on devices where that is said.
+/// module was changed. Regions may run on devices where that is said.
 pub fn lower(module: &Module, strict: bool, on_devices: bool) -> (bool, bool) {
+    let choices = written::choices(module);
+    let mut hidden = Hidden::of(module, &choices);
+    loop_chain::move_out(module);
     let found = loop_chain::recognise(module);
     let mut all = Lowering {
         mistakes: found.mistakes,
@@ -43,14 +48,21 @@ pub fn lower(module: &Module, strict: bool, on_devices: bool) -> (bool, bool) {
     };
     let known = chains::model(module, &found.chains);
     for (chain, outcome) in found.chains.into_iter().zip(known) {
-        all.check(module, chain, outcome, on_devices);
+        all.check(module, chain, outcome, on_devices, &choices);
     }
     let is_right = all.tell(module, strict);
+    let mut decided = vec![false; choices.len()];
     if is_right {
         for one in all.lowered {
+            for (choice, is_scheduled) in choices.iter().zip(&mut decided) {
+                *is_scheduled |= choice.is_of(one.site());
+            }
+            one.own().for_each(|own| hidden.part_from(module, own));
             one.emit(module);
         }
     }
+    hidden.end();
+    written::decide(module, choices.into_iter().zip(decided).collect());
     (is_right, take_out_all(module))
 }
 
@@ -61,6 +73,7 @@ impl<'m> Lowering<'m> {
         chain: Chain<'m>,
         outcome: Outcome<'m>,
         on_devices: bool,
+        choices: &[Choice<'m>],
     ) {
         self.mistakes.extend(outcome.mistakes);
         self.declined.extend(outcome.declined);
@@ -71,7 +84,10 @@ impl<'m> Lowering<'m> {
         let site = chain.site;
         let (temporaries, mut whole) = temporaries(&chain, &mut known, on_devices);
         let local = locals(&chain, &known);
-        let found = order(chain, known, temporaries, on_devices, &mut self.trusted);
+        let choice = choices.iter().find(|choice| choice.is_of(site));
+        let written = choice.map(Choice::written);
+        let may_use = (temporaries, on_devices);
+        let found = order(chain, known, written, may_use, &mut self.trusted);
         if let Ok(found) = &found {
             let plan = found.as_ref().map(|order| &order.plan);
             whole.extend(
@@ -96,7 +112,7 @@ impl<'m> Lowering<'m> {
             }));
         }
         match found {
-            Ok(None) => {}
+            Ok(None) => self.written.extend(choice.map(|_| site)),
             Ok(Some(order)) => match check(module, order) {
                 Ok(lowered) => self.lowered.push(lowered),
                 Err(why) => self.declined.push(Declined {
@@ -156,6 +172,10 @@ impl<'m> Lowering<'m> {
                 None => site.remark("Chain", "the loop chain runs as scheduled", false),
             }
         }
+        for one in &self.written {
+            let site = one.instruction();
+            site.remark("Chain", "the loop chain runs as scheduled", false);
+        }
         let is_declined = !self.declined.is_empty() || !self.trusted.is_empty();
         self.mistakes.is_empty() && !(strict && is_declined)
     }
@@ -173,14 +193,15 @@ fn marker(site: Site<'_>) -> Option<Call<'_>> {
 fn order<'m>(
     chain: Chain<'m>,
     known: Modelled<'m>,
-    temporaries: Vec<Option<Temporary<'m>>>,
-    on_devices: bool,
+    written: Option<Block<'m>>,
+    (temporaries, on_devices): (Vec<Option<Temporary<'m>>>, bool),
     trusted: &mut Vec<Declined<'m>>,
 ) -> Result<Option<Order<'m>>, Refused> {
     let plan = match chain.said.schedule.is_empty() {
         true => {
             let shared: Vec<_> = chain.nests.iter().map(is_shared).collect();
-            if !shared.contains(&true) {
+            // As the program has it, it has its threads.
+            if !shared.contains(&true) || written.is_some() {
                 return Ok(None);
             }
             let mut plan = as_written(&known.model);
@@ -205,6 +226,8 @@ fn order<'m>(
         temporaries,
         names: known.model.spaces.into_iter().map(|one| one.name).collect(),
         accesses,
+        written,
+        asked: known.asked,
     }))
 }
 

@@ -3,11 +3,13 @@
 //! Guarantee: control comes into a chain by its beginning only, runs each of its nests once, in the order in which they are
 //! written, and leaves it by its end. Between nests nothing is run that has an effect, and nothing but counters between the
 //! loops of a nest. Each loop counts up by 1, to an end that stays the same, as far as variables of the function say it; its
-//! counter is written nowhere else while it runs, and nothing reads what is left in it. What is no such chain is told, and stays as it is
-//! written, which is always right.
+//! counter is written nowhere else while it runs. What is no such chain is told, and stays as it is written, which is always
+//! right.
 
+mod moved;
 mod nest;
 mod straight;
+pub mod written;
 
 use std::collections::HashSet;
 
@@ -18,7 +20,9 @@ use crate::ir::Chain;
 use crate::llvm::{Block, Call, Function, Instruction, Module, NaturalLoop, Opcode, Value};
 use crate::marks::CHAINS;
 
+pub use moved::move_out;
 use straight::{Path, Stop};
+
 const BEGINS: &str = "__okl_omplc_chain";
 const ENDS: &str = "__okl_omplc_end";
 const FOR: &str = "__okl_omplc_for";

@@ -5,6 +5,10 @@
 // TEXT:      {{^}}# 1 "chain.c"
 // TEXT-LABEL: {{^}}void f(double *a, double *b, long n) {
 // TEXT-NEXT: {{^}}  int i = 7; int k;
+// TEXT-NEXT: {{^}}# 7 "chain.c"
+// TEXT-NEXT: {{^}}# 7 "chain.c" 3
+// TEXT-NEXT: {{^}}{ extern _Bool __okl_omplc_scheduled(void) __asm__("__okl_omplc_scheduled") __attribute__((nothrow)); if (__okl_omplc_scheduled())
+// TEXT-NEXT: {{^}}# 7 "chain.c"
 // TEXT-NEXT: {{^}}  {
 // TEXT-NEXT: {{^}}# 7 "chain.c"
 // TEXT-NEXT: {{^}}# 5 "chain.c" 3
@@ -55,6 +59,18 @@
 // TEXT-NEXT: {{^}}{ extern void __okl_omplc_end(void) __asm__("__okl_omplc_end") __attribute__((nothrow)); __okl_omplc_end(); }
 // TEXT-NEXT: {{^}}# 13 "chain.c"
 // TEXT-NEXT: {{^}}  }
+// TEXT-NEXT: {{^}}# 13 "chain.c"
+// TEXT-NEXT: {{^}}else
+// TEXT-NEXT: {{^}}# 7 "chain.c" 3
+// TEXT-NEXT: {{^}}  {
+// TEXT-NEXT: {{^}}#pragma omp parallel for private(k) reduction(+:g) schedule(static)
+// TEXT-NEXT: {{^}}    for (i = 1; i <= n; ++i) g += b[i] = a[i];
+// TEXT-NEXT: {{^}}    if (n > 0)
+// TEXT-NEXT: {{^}}# 12 "chain.c" 3
+// TEXT:      {{^}}               ) a[j] = b[j];
+// TEXT-NEXT: {{^}}  }
+// TEXT-NEXT: {{^}}}
+// TEXT-NEXT: {{^}}# 13 "chain.c"
 // TEXT-NEXT: {{^}}  (void)i, (void)k;
 // TEXT-NEXT: {{^}}}
 //
@@ -79,7 +95,7 @@
 // CODE:       call void (ptr, ...) @__okl_omplc_for(ptr {{.*}}, i64 {{.*}})
 // CODE:       call void @__okl_omplc_next()
 // CODE:       call void @__okl_omplc_end()
-// CODE-NEXT:  ret void
+// CODE:       ret void
 //
 // Plain clang has no chains.
 // RUN: cd %t.d && clang-22 -Wall -Wno-unknown-pragmas -Werror -fopenmp -S -emit-llvm -o - chain.c | FileCheck --check-prefix=CLANG %s

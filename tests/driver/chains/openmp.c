@@ -49,7 +49,8 @@ done
 //--- text
 # What the loops are rewritten into has the values that it had, whatever a schedule makes of it, and no warnings.
 echo '#define MARKER(name) void name() {}
-MARKER(__okl_omplc_chain) MARKER(__okl_omplc_for) MARKER(__okl_omplc_next) MARKER(__okl_omplc_end)' >markers.c
+MARKER(__okl_omplc_chain) MARKER(__okl_omplc_for) MARKER(__okl_omplc_next) MARKER(__okl_omplc_end)
+_Bool __okl_omplc_scheduled() { return 1; }' >markers.c
 export OMP_NUM_THREADS=1
 clang-22 -w -c main.c markers.c
 for loops in loops.c loops.cpp; do
@@ -255,7 +256,7 @@ void f(int n, double *a) {
 {
 #pragma omplc for domain(0:9,0:n - 1)
 #pragma omp parallel for simd collapse(2)
-  for (i = 0; i < 10; i++) for (j = 0; j < n; j++) a[i] += 1;
+  for (i = 0; i < 10; i++) for (j = 0; j < n; j++) if (j == 1) a[i] += 1;
 #pragma omp simd
 #pragma omplc for domain(0:9)
   for (l = 0; l < 10; l++) a[l] += 1;

@@ -228,7 +228,10 @@ struct Built<'a> {
 
 impl Built<'_> {
     fn compile(&self, compiler: &mut Command) -> Result<Finished, String> {
-        compiler.args(["-fopenmp", "-w"]).args(self.flags);
+        // What a device contracts has other bits.
+        compiler
+            .args(["-fopenmp", "-w", "-ffp-contract=off"])
+            .args(self.flags);
         compiler.arg(self.source).args(["-o", "program", "-lm"]);
         process::run(compiler, self.folder, "", LIMIT)
     }

@@ -7,6 +7,7 @@ use super::numbers::{Base, Place, loads_of, loads_of_base};
 use super::objects::Spaces;
 use super::{Domain, Looked};
 use crate::diagnostic::Site;
+use crate::ir::Asks;
 use crate::llvm::Opcode;
 
 impl<'c> Looked<'_, 'c, '_> {
@@ -15,12 +16,17 @@ impl<'c> Looked<'_, 'c, '_> {
         &mut self,
         spaces: &Spaces<'c>,
         nests: &[Vec<model::Access>],
+        found: &[Vec<Found<'c>>],
+        domains: &[Domain<'c>],
     ) -> Vec<(usize, usize)> {
         let is_written = |space: usize| {
             let mut all = nests.iter().flatten();
             all.any(|one| one.space == space && one.mode != Mode::Read)
         };
+        let fronts = self.fronts();
+        let mut all = Vec::new();
         let mut pairs = Vec::new();
+        let mut known = Vec::new();
         for one in 0..spaces.all.len() {
             for other in one + 1..spaces.all.len() {
                 if !is_written(one) && !is_written(other) {
@@ -29,11 +35,28 @@ impl<'c> Looked<'_, 'c, '_> {
                 let bases = [one, other].map(|at| spaces.base(at));
                 let [Some(a), Some(b)] = bases else {
                     pairs.push((one, other));
+                    all.push((one, other));
                     continue;
                 };
-                if a != b && !self.are_apart(a, b) {
-                    pairs.push((one, other));
+                if a == b || self.are_apart(a, b) {
+                    continue;
                 }
+                all.push((one, other));
+                if known.contains(&(a, b)) {
+                    continue;
+                }
+                let bytes = [a, b].map(|base| fronts.span(base, found, domains));
+                let ([Some(first), Some(second)], true) = (bytes, self.may_ask()) else {
+                    pairs.push((one, other));
+                    continue;
+                };
+                known.push((a, b));
+                let [name, other] = [one, other].map(|at| &spaces.all[at].0.name);
+                self.findings
+                    .push(format!("{name} and {other} are apart: asked"));
+                let told = format!("{name} and {other} have memory in common");
+                let site = (self.chain.site, self.chain.said.at);
+                self.ask(Asks::Apart(first, second), site, &told);
             }
         }
         let site = Site::Instruction(self.chain.site.instruction());
@@ -57,7 +80,7 @@ impl<'c> Looked<'_, 'c, '_> {
                 name(pair)
             );
             self.decline(site, &told);
-            return pairs;
+            return all;
         }
         if !pairs.is_empty() {
             let names: Vec<_> = pairs.iter().map(name).collect();
@@ -69,7 +92,7 @@ impl<'c> Looked<'_, 'c, '_> {
                 ),
             );
         }
-        pairs
+        all
     }
 
     /// Whether two objects are different ones for sure.
@@ -141,6 +164,8 @@ impl<'c> Looked<'_, 'c, '_> {
             .filter(|one| one.mode != Mode::Read)
             .collect();
         let site = Site::Instruction(self.chain.site.instruction());
+        let fronts = self.fronts();
+        let mut known: Vec<(&Place<'c>, &Base<'c>)> = Vec::new();
         let mut is_trusted = false;
         for load in &loads {
             for write in &written {
@@ -161,7 +186,21 @@ impl<'c> Looked<'_, 'c, '_> {
                     self.decline(site, &told);
                     return;
                 }
-                is_trusted |= !self.are_apart(&write.place.base, &load.base);
+                let base = &write.place.base;
+                if self.are_apart(base, &load.base) || known.contains(&(load, base)) {
+                    continue;
+                }
+                let bytes = [fronts.span(base, found, domains), fronts.loaded(load)];
+                let ([Some(written), Some(loaded)], true) = (bytes, self.may_ask()) else {
+                    is_trusted = true;
+                    continue;
+                };
+                known.push((load, base));
+                let told = format!(
+                    "what the loops write in {base} says where they go or what they access"
+                );
+                let site = (self.chain.site, self.chain.said.at);
+                self.ask(Asks::Apart(written, loaded), site, &told);
             }
         }
         if is_trusted

@@ -10,7 +10,9 @@ use std::collections::{HashMap, HashSet};
 use super::turns::{How, Turn, mark_turns};
 use crate::analysis::variables::{is_destination, is_harmless};
 use crate::ir::{Chain, Counter};
-use crate::llvm::{Block, Builder, Instruction, Linkage, Module, Opcode, Passes, Type, Value};
+use crate::llvm::{
+    Block, Builder, Function, Instruction, Linkage, Module, Opcode, Passes, Type, Value,
+};
 use crate::recognise::loop_chain::is_marker;
 
 /// Calls that are put in place of calls in an iteration, at most.
@@ -45,6 +47,19 @@ pub struct Single<'c> {
     pub nests: Vec<Iteration<'c>>,
     /// Variables of the function that stay in memory, and whether their addresses go nowhere else.
     pub kept: Vec<(Value<'c>, bool)>,
+    /// What is in variables of the function in front of it, and their numbers among [`variables`].
+    pub variables: Vec<(Value<'c>, usize)>,
+}
+
+/// The variables of a function that are numbers or addresses.
+pub fn variables(function: Function<'_>) -> impl Iterator<Item = Instruction<'_>> {
+    let entry = function.blocks()[0].instructions().into_iter();
+    entry.filter(|one| {
+        let ty = one.allocated_type();
+        let is_one =
+            one.opcode() == Opcode::LLVMAlloca && one.operand(0).as_constant_int() == Some(1);
+        is_one && ty.is_some_and(|ty| ty.is_pointer() || ty.bits().is_some_and(|bits| bits <= 64))
+    })
 }
 
 /// What marks a place of the copy, and what it is told.
@@ -137,6 +152,18 @@ fn mark_places<'c>(copy: &'c Module, number: usize, chain: &Chain<'c>) -> bool {
     }
     let site = chain.site.instruction();
     mark(copy, &format!("{number}.begin"), site, None);
+    // Of those that the chain reads, and only reads: what others leave in theirs nobody reads.
+    let inside: HashSet<_> = between(site, chain.end.instruction()).into_iter().collect();
+    for (at, variable) in variables(site.function()).enumerate() {
+        let mut its = variable.instruction_users();
+        its.retain(|one| inside.contains(one));
+        if its.is_empty() || !its.iter().all(|one| one.opcode() == Opcode::LLVMLoad) {
+            continue;
+        }
+        let ty = variable.allocated_type().expect("a stack variable");
+        let value = Builder::before(copy, site).load(ty, *variable);
+        mark(copy, &format!("{number}.variable.{at}"), site, Some(value));
+    }
     for (at, &value) in chain.values.iter().enumerate() {
         mark(copy, &format!("{number}.value.{at}"), site, Some(value));
     }
@@ -669,11 +696,20 @@ fn find<'c>(
         .flat_map(|one| one.instruction_users())
         .map(|one| one.operand(0));
     let kept = kept.map(|one| (one, is_confined(one)));
+    let name = format!("{OURS}{number}.variable.");
+    let known = copy.functions().into_iter().filter_map(|one| {
+        let at = one.name().strip_prefix(&name)?.parse().ok()?;
+        match one.instruction_users()[..] {
+            [told] => Some((told.operand(0), at)),
+            _ => None,
+        }
+    });
     Some(Single {
         values: values.collect::<Option<_>>()?,
         begin,
         nests: nests.collect::<Option<_>>()?,
         kept: kept.collect(),
+        variables: known.filter(|one| !one.0.is_constant()).collect(),
     })
 }
 

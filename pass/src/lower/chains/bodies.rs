@@ -205,12 +205,20 @@ impl<'m> Body<'m> {
         self.buffers = used.filter(|one| !one.accesses.is_empty()).collect();
     }
 
-    fn instructions(&self) -> impl Iterator<Item = Instruction<'m>> {
+    /// Its instructions.
+    pub fn instructions(&self) -> impl Iterator<Item = Instruction<'m>> {
         self.blocks.iter().flat_map(|block| block.instructions())
     }
 
-    fn has(&self, one: Instruction<'m>) -> bool {
+    /// Whether an instruction is one of them.
+    pub fn has(&self, one: Instruction<'m>) -> bool {
         self.blocks.contains(&one.block())
+    }
+
+    /// Whether each iteration has a variable for itself.
+    pub fn is_own(&self, variable: Instruction<'m>) -> bool {
+        let is_one = |all: &[Instruction<'m>]| all.contains(&variable);
+        self.counts(variable) || is_one(&self.own) || is_one(&self.others)
     }
 
     /// Whether it counts with a variable.
@@ -226,6 +234,11 @@ impl<'m> Body<'m> {
     /// Whether an instruction belongs to its loops.
     pub fn is_around(&self, one: Instruction<'m>) -> bool {
         self.loops.contains(&one.block()) || self.begins.contains(&one)
+    }
+
+    /// Variables that nothing else uses.
+    pub fn own(&self) -> &[Instruction<'m>] {
+        &self.own
     }
 
     /// Variables that are its own, although others use them.

@@ -10,11 +10,13 @@ use okl_chains::code::{Code, Condition, Expression, For, If};
 
 use super::bodies::Iteration;
 use super::storage::Stored;
+use super::sums::Sum;
 use crate::ir::{Chain, Counter, Counting, Nest};
 use crate::llvm::{
     Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Type,
     Value,
 };
+use crate::lower::cpu::threads::Combined;
 
 /// The code that is written.
 pub struct Writer<'a, 'm> {
@@ -38,8 +40,10 @@ pub struct Writer<'a, 'm> {
     shares: &'a [bool],
     /// Whether threads share a loop around.
     is_shared: bool,
-    /// Loops that threads share.
-    pub shared: Vec<Counter<'m>>,
+    /// Of each nest, what its iterations combine.
+    pub sums: &'a [Vec<Sum<'m>>],
+    /// Loops that threads share, and what they combine behind them.
+    pub shared: Vec<(Counter<'m>, Vec<Combined<'m>>)>,
     /// The calls of iterations.
     pub calls: Vec<Call<'m>>,
     /// Nests no iteration of whose innermost loop depends on another one, and what closes such loops, of each nest.
@@ -90,6 +94,7 @@ impl<'a, 'm> Writer<'a, 'm> {
             variables: HashMap::new(),
             shares,
             is_shared: false,
+            sums: &[],
             shared: Vec::new(),
             calls: Vec::new(),
             independent: Vec::new(),
@@ -155,7 +160,7 @@ impl<'a, 'm> Writer<'a, 'm> {
         nests_of(&one.body, &mut nests);
         let may_share = nests.iter().all(|&nest| self.shares[nest]);
         one.is_parallel
-            && one.combines.is_empty()
+            && sums_of(one, self.sums).is_some()
             && !self.is_shared
             && !self.has_private
             && may_share
@@ -223,7 +228,19 @@ impl<'a, 'm> Writer<'a, 'm> {
     fn shared(&mut self, one: &For, block: Block<'m>) -> Block<'m> {
         let [header, body, steps, exit] = [(); 4].map(|()| self.block());
         let long = self.module.int(64);
-        let variable = Builder::at_entry(self.module, self.function).alloca(long, 8);
+        let entry = Builder::at_entry(self.module, self.function);
+        let variable = entry.alloca(long, 8);
+        let sums = sums_of(one, self.sums).expect("it was looked at before");
+        let combined = sums.into_iter().map(|sum| {
+            let ty = sum.variable.allocated_type().expect("a stack variable");
+            let own = entry.alloca(ty, sum.variable.stack_alignment());
+            Combined {
+                target: *sum.variable,
+                own: own.as_instruction().expect("a stack variable"),
+                operation: sum.operation,
+            }
+        });
+        let combined: Vec<_> = combined.collect();
         let builder = self.at(block);
         let [first, end, step] = self.ends(&builder, one);
         let handed = self.handed.clone();
@@ -255,6 +272,10 @@ impl<'a, 'm> Writer<'a, 'm> {
                 }
             }
         }
+        for value in self.handed.iter_mut().flatten() {
+            let own = combined.iter().find(|one| one.target == *value);
+            *value = own.map_or(*value, |one| *one.own);
+        }
         let around = self.variables.insert(one.variable, number);
         self.is_shared = true;
         let last = self.body(one, body);
@@ -273,7 +294,7 @@ impl<'a, 'm> Writer<'a, 'm> {
         builder.store(next, variable);
         let next = *steps.instructions().last().expect("the store");
         builder.go(header);
-        self.shared.push(Counter {
+        let counter = Counter {
             axis: 0,
             begins,
             steps: next,
@@ -290,7 +311,8 @@ impl<'a, 'm> Writer<'a, 'm> {
                 signed: true,
                 step,
             },
-        });
+        };
+        self.shared.push((counter, combined));
         exit
     }
 
@@ -379,6 +401,27 @@ impl<'a, 'm> Writer<'a, 'm> {
             Condition::Not(one) => builder.not(self.condition(builder, one)),
         }
     }
+}
+
+/// What iterations of a loop combine at the same places, where all of that is known.
+pub fn sums_of<'m>(one: &For, of_nests: &[Vec<Sum<'m>>]) -> Option<Vec<Sum<'m>>> {
+    let mut found: Vec<Sum<'m>> = Vec::new();
+    if one.combines.is_empty() {
+        return Some(found);
+    }
+    let mut nests = Vec::new();
+    nests_of(&one.body, &mut nests);
+    for sum in nests.iter().flat_map(|&nest| &of_nests[nest]) {
+        match found.iter().find(|one| one.variable == sum.variable) {
+            Some(known) if known.operation != sum.operation => return None,
+            Some(_) => {}
+            None => found.push(*sum),
+        }
+    }
+    let mut spaces = one.combines.clone();
+    spaces.sort_unstable();
+    spaces.dedup();
+    (spaces.len() == found.len()).then_some(found)
 }
 
 /// The numbers of the nests that code runs.

@@ -8,6 +8,7 @@
 //! What cannot be done so stays as it is written, on one thread, which is as right; the user is told why.
 
 pub(in crate::lower) mod area;
+mod combined;
 mod outline;
 
 use okl_abi::{LoopSchedule, f};
@@ -23,6 +24,7 @@ use crate::lower::runtime_call::declare_openmp;
 use crate::marks::ON_DEVICE;
 
 use area::{Area, is_read_from, is_slot};
+pub use combined::{Combined, neutral};
 use outline::{LOOP, fork, outline};
 pub use outline::{PLAIN, ident};
 
@@ -41,6 +43,8 @@ struct Shared<'m> {
     /// Whether they are those of a kernel, of which a variable is a thread's own or is not changed. Threads share all
     /// variables of other loops but those that these count with.
     is_kernel: bool,
+    /// What threads combine behind them.
+    combined: Vec<Combined<'m>>,
 }
 
 /// Why something is not done: the end of a sentence.
@@ -113,20 +117,25 @@ fn shared<'m>(counters: &[Counter<'m>]) -> Result<Shared<'m>, Why> {
     Ok(Shared {
         loops,
         is_kernel: true,
+        combined: Vec::new(),
     })
 }
 
 /// Has OpenMP's threads share a loop that was written for that: its iterations may run at the same time, what it computes its
-/// numbers from is there in front of it, and of the code around it uses addresses and numbers of 64 bits. Each thread has
-/// its own of the variables `own`. Returns the function that each of them runs.
+/// Has OpenMP's threads share a loop that was written for that: its iterations may run at the same time, what it computes its
+/// numbers from is there in front of it, and of the code around it uses addresses and numbers of 64 bits. What they combine is
+/// written into variables of its own by each, and each has its own of the variables `own`. Returns the function that each of
+/// them runs.
 pub(in crate::lower) fn share<'m>(
     module: &'m Module,
     counter: Counter<'m>,
+    combined: Vec<Combined<'m>>,
     own: &[Instruction<'m>],
 ) -> Function<'m> {
     let shared = Shared {
         loops: vec![counter],
         is_kernel: false,
+        combined,
     };
     shared.emit(module, None, own).body
 }
@@ -294,10 +303,12 @@ struct Places<'m> {
     stride: Value<'m>,
     /// Of the iteration that runs, of all loops.
     number: Value<'m>,
+    /// The addresses of what it combines with what others have.
+    list: Option<Value<'m>>,
 }
 
 impl<'m> Places<'m> {
-    fn of(module: &'m Module, kernel: Function<'m>) -> Self {
+    fn of(module: &'m Module, kernel: Function<'m>, combined: usize) -> Self {
         let entry = Builder::at_entry(module, kernel);
         let [short, long] = [32, 64].map(|bits| module.int(bits));
         let [thread, bound, is_last] = [(); 3].map(|()| entry.alloca(short, 4));
@@ -310,6 +321,10 @@ impl<'m> Places<'m> {
             upper,
             stride,
             number,
+            list: (combined > 0).then(|| {
+                let ty = module.array(module.pointer(), combined as u64);
+                entry.alloca(ty, 8)
+            }),
         }
     }
 }
@@ -324,7 +339,8 @@ impl<'m> Places<'m> {
             self.stride,
             self.number,
         ];
-        its.into_iter().filter_map(|one| one.as_instruction())
+        let its = its.into_iter().chain(self.list);
+        its.filter_map(|one| one.as_instruction())
     }
 }
 
@@ -341,7 +357,7 @@ impl<'m> Shared<'m> {
     ) -> Outlined<'m> {
         let outermost = self.outermost();
         let kernel = outermost.decides.function();
-        let places = Places::of(module, kernel);
+        let places = Places::of(module, kernel, self.combined.len());
         let known = Area::of(outermost).known;
         let mut copies = Copies::before(module, outermost.begins, known);
         let counted = self.loops.iter().map(|one| copies.counted(module, one));
@@ -359,8 +375,10 @@ impl<'m> Shared<'m> {
         let (area, first) = self.part(module, &places, &counted, [count, last], launch, like);
         let own = (!self.is_kernel).then(|| {
             let counts = counted.iter().map(|one| one.variable);
+            let combined = self.combined.iter().map(|one| one.own);
             let own = own.iter().copied();
-            counts.chain(places.own()).chain(own).collect::<Vec<_>>()
+            let counts = counts.chain(combined).chain(places.own());
+            counts.chain(own).collect::<Vec<_>>()
         });
         let body = outline(module, area, &places, first, own.as_deref());
         let call = body.users().first().and_then(|user| user.as_call());
@@ -413,6 +431,7 @@ impl<'m> Shared<'m> {
         let first = start.instructions()[2];
 
         let builder = at(some);
+        self.combined.iter().for_each(|one| one.begin(&builder));
         let worksharing = ident(module, LOOP);
         let init = declare_openmp(module, &f::okl_mpi_kmpc_for_static_init_8);
         let schedule = module.const_i32(LoopSchedule::STATIC);
@@ -498,7 +517,13 @@ impl<'m> Shared<'m> {
         let builder = at(end);
         let fini = declare_openmp(module, &f::okl_mpi_kmpc_for_static_fini);
         builder.call(fini, &[worksharing, thread]);
-        builder.go(done);
+        let turns = match places.list {
+            Some(list) => combined::end(&builder, &self.combined, list, thread, done).to_vec(),
+            None => {
+                builder.go(done);
+                Vec::new()
+            }
+        };
         at(done).go(outermost.exit);
         for inner in &self.loops[1..] {
             let first = inside.instructions()[0];
@@ -507,7 +532,7 @@ impl<'m> Shared<'m> {
         kernel.remove_unreachable_blocks();
         let mut area = Area::of_loop(header, end);
         let blocks = [start, some].into_iter().chain(launches).chain(area.blocks);
-        area.blocks = blocks.chain([end, done]).collect();
+        area.blocks = blocks.chain([end]).chain(turns).chain([done]).collect();
         area.known = area.blocks.iter().copied().collect();
         (area, first)
     }

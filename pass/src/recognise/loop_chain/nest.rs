@@ -93,9 +93,6 @@ impl<'m> Here<'m> {
             return Err(super::between(store, site));
         }
         let behind = Path::behind(end);
-        for (iterator, form) in &forms {
-            check_left(iterator, form, site)?;
-        }
         let loops = forms.into_iter().enumerate();
         let loops = loops.map(|(level, (iterator, form))| extent(level, &iterator, form));
         let nest = Nest {
@@ -197,7 +194,8 @@ fn counted<'m>(
     let variable = variable.ok_or_else(|| form_wrong(decides, site, FORM))?;
     let wrong = |text: &str| form_wrong(decides, site, text);
     let iterator = Iterator::of(variable).map_err(|why| wrong(&why.text))?;
-    let is_first = |one: &Instruction<'m>| one.operand(1) == *variable;
+    let is_first =
+        |one: &Instruction<'m>| one.opcode() == Opcode::LLVMStore && one.operand(1) == *variable;
     let begins = path.stores.iter().rposition(is_first);
     let begins = begins
         .ok_or_else(|| wrong("has an iterator without a first value right in front of it"))?;
@@ -298,43 +296,6 @@ fn returns(block: Block<'_>) -> bool {
         rest.extend(next.filter(|one| seen.insert(*one)));
     }
     false
-}
-
-/// That nothing reads what a loop has left in its iterator.
-fn check_left<'m>(
-    iterator: &Iterator<'m>,
-    form: &Form<'m>,
-    site: Call<'m>,
-) -> Result<(), Wrong<'m>> {
-    let variable = iterator.variable;
-    let mut seen = HashSet::from([form.exit]);
-    let mut rest = vec![form.exit];
-    while let Some(block) = rest.pop() {
-        let mut is_over = false;
-        for one in block.instructions() {
-            let ends = one.as_call().is_some_and(|call| {
-                call.callee_name().starts_with("llvm.lifetime.")
-                    && call.arguments().contains(&variable)
-            });
-            if ends
-                || iterator.stores.contains(&one)
-                    && Some(one.operand(0).ty()) == variable.allocated_type()
-            {
-                is_over = true;
-                break;
-            }
-            if one.operands().contains(&variable) {
-                let told = "the loop chain stays as it is: this may read what a loop of it has left in its iterator; \
-                            declare that in the `for`";
-                return Err(Wrong::declined(at(one, site), told));
-            }
-        }
-        if !is_over {
-            let next = block.successors().into_iter();
-            rest.extend(next.filter(|one| seen.insert(*one)));
-        }
-    }
-    Ok(())
 }
 
 fn extent<'m>(level: usize, iterator: &Iterator<'m>, form: Form<'m>) -> Extent<'m> {

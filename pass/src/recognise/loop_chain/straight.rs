@@ -9,7 +9,7 @@ pub struct Path<'m> {
     block: Block<'m>,
     /// The first instruction that has not been looked at.
     next: usize,
-    /// What it has written into variables of the function.
+    /// What it has written into variables of the function: stores, and calls that copy one to another one.
     pub stores: Vec<Instruction<'m>>,
 }
 
@@ -78,6 +78,7 @@ impl<'m> Path<'m> {
                         }
                     }
                     Opcode::LLVMLoad if at.is_plain_access() => {}
+                    _ if is_copy(at) => self.stores.push(at),
                     _ if is_computation(at) => {}
                     _ => return Stop::Other(at),
                 }
@@ -108,6 +109,20 @@ impl<'m> Path<'m> {
 pub fn is_computation(at: Instruction<'_>) -> bool {
     let is_variable = at.opcode() == Opcode::LLVMAlloca;
     is_variable || at.only_computes() || is_harmless(at)
+}
+
+/// Whether a call copies one variable to another one.
+pub fn is_copy(at: Instruction<'_>) -> bool {
+    let Some(call) = at.as_call() else {
+        return false;
+    };
+    let arguments = call.arguments();
+    let is_variable = |at: usize| arguments[at].as_op(Opcode::LLVMAlloca).is_some();
+    call.callee_name().starts_with("llvm.memcpy.")
+        && arguments[2].as_constant_int().is_some()
+        && arguments[3].as_constant_int() == Some(0)
+        && is_variable(0)
+        && is_variable(1)
 }
 
 /// The variable that is loaded, if that is all that a value is, but for its width.

@@ -1,0 +1,149 @@
+//! Statements between loops of a chain that may as well stand in front of it: variables get values that are computed from
+//! others, or are copied.
+//!
+//! Guarantee: nothing of the chain that is run before such a statement uses the variable that it changes, nor changes what it is
+//! computed from; so the program is the same, whatever becomes of the chain.
+
+use std::collections::HashSet;
+
+use super::straight::{Path, Stop, is_copy};
+use super::{BEGINS, ENDS, FOR, Here, markers};
+use crate::analysis::variables::{Does, is_harmless, uses};
+use crate::llvm::{Call, Instruction, Module, Opcode};
+
+/// Operations that a value is computed by, at most.
+const MOST: usize = 64;
+
+/// Moves them all.
+pub fn move_out(module: &Module) {
+    for function in module.functions() {
+        let markers = markers(function);
+        let mut chains = markers.iter().filter(|one| one.callee_name() == BEGINS);
+        let Some(first) = chains.next() else {
+            continue;
+        };
+        for &site in [first].into_iter().chain(chains) {
+            let here = Here::of(function);
+            for statement in here.statements(site) {
+                if let Some(all) = movable(site, statement) {
+                    for one in all {
+                        one.move_before(site.instruction());
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl<'m> Here<'m> {
+    /// What gives variables values between the loops of a chain, in the order in which it does.
+    fn statements(&self, site: Call<'m>) -> Vec<Instruction<'m>> {
+        let mut all = Vec::new();
+        let mut path = Path::behind(site);
+        loop {
+            match path.follow(self) {
+                Stop::Marker(call) if call.callee_name() == FOR => {
+                    all.append(&mut path.stores);
+                    let Ok((_, behind)) = self.nest(call) else {
+                        break;
+                    };
+                    path = behind;
+                }
+                Stop::Marker(call) if call.callee_name() == ENDS => {
+                    all.append(&mut path.stores);
+                    break;
+                }
+                _ => break,
+            }
+        }
+        all
+    }
+}
+
+/// What is moved with a statement, in the order in which it stands; none where that cannot be.
+fn movable<'m>(site: Call<'m>, statement: Instruction<'m>) -> Option<Vec<Instruction<'m>>> {
+    let before = between(site.instruction(), statement);
+    let does = |variable: Instruction<'m>, what: &dyn Fn(Does) -> bool| {
+        let mut uses = uses(variable).into_iter();
+        uses.any(|(one, does)| {
+            does == Does::Unknown || before.contains(&one) && what(does) && !is_harmless(one)
+        })
+    };
+    let mut found = HashSet::from([statement]);
+    let mut rest = match is_copy(statement) {
+        true => {
+            let from = statement.operand(1).as_op(Opcode::LLVMAlloca)?;
+            if does(from, &|does| does == Does::Write) {
+                return None;
+            }
+            Vec::new()
+        }
+        false => vec![statement.operand(0)],
+    };
+    let variable = statement.operand(usize::from(!is_copy(statement)));
+    let variable = variable.as_op(Opcode::LLVMAlloca)?;
+    // What it is computed from is not the variable itself, unless nobody has used that yet.
+    if does(variable, &|_| true) {
+        return None;
+    }
+    while let Some(value) = rest.pop() {
+        let Some(one) = value.as_instruction().filter(|one| before.contains(one)) else {
+            continue;
+        };
+        let is_load = one.opcode() == Opcode::LLVMLoad;
+        if is_load {
+            let from = one.operand(0).as_op(Opcode::LLVMAlloca)?;
+            if !one.is_plain_access() || does(from, &|does| does == Does::Write) {
+                return None;
+            }
+        } else if !one.only_computes() {
+            return None;
+        }
+        if found.insert(one) && !is_load {
+            rest.extend(one.operands());
+        }
+        if found.len() > MOST {
+            return None;
+        }
+    }
+    // Its life begins there, too.
+    let its = variable.instruction_users().into_iter();
+    for one in its.filter(|one| before.contains(one)) {
+        let name = one.as_call().map(|call| call.callee_name());
+        if !name.is_some_and(|name| name.starts_with("llvm.lifetime.start")) {
+            return None;
+        }
+        found.insert(one);
+    }
+    let function = statement.function();
+    let mut all = function.instructions();
+    all.retain(|one| found.contains(one));
+    Some(all)
+}
+
+/// What is run between two instructions.
+fn between<'m>(from: Instruction<'m>, to: Instruction<'m>) -> HashSet<Instruction<'m>> {
+    let mut found = HashSet::new();
+    let mut seen = HashSet::new();
+    let all = from.block().instructions();
+    let behind = all
+        .iter()
+        .position(|one| *one == from)
+        .map_or(0, |at| at + 1);
+    let mut rest = vec![(from.block(), behind)];
+    while let Some((block, skipped)) = rest.pop() {
+        let mut is_over = false;
+        for one in block.instructions().into_iter().skip(skipped) {
+            is_over = one == to;
+            if is_over {
+                break;
+            }
+            found.insert(one);
+        }
+        if !is_over {
+            let next = block.successors().into_iter();
+            rest.extend(next.filter(|one| seen.insert(*one)).map(|one| (one, 0)));
+        }
+    }
+    found
+}
