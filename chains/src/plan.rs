@@ -82,7 +82,7 @@ pub fn plan(chain: &Chain, schedule: &[Item], values: &[usize]) -> Result<Plan, 
     };
     while !versions.is_plain() {
         match plan_of(&versions.chain, schedule, values) {
-            Ok(plan) if versions.settle(&plan.buffers) => return Ok(versions.of_original(plan)),
+            Ok(plan) if versions.settle(&plan) => return Ok(versions.of_original(plan)),
             Ok(_) => {}
             // What is said of it is said of the spaces that the programmer knows.
             Err(_) => break,
@@ -106,7 +106,12 @@ fn plan_of(chain: &Chain, schedule: &[Item], values: &[usize]) -> Result<Plan, R
                 let why = "`auto` stands alone in a schedule".to_string();
                 return Err(Refused::illegal(item.at, why));
             }
-            What::Auto => order.choose(item.at)?,
+            What::Auto => match order.choose(item.at) {
+                Ok(()) => {}
+                Err(refused) if refused.is_illegal => return Err(refused),
+                // There are too many loops for a choice.
+                Err(_) => return in_parallel(chain),
+            },
             What::Fuse(shifts) => {
                 let number = |&number: &Number| affine(item.at, number, values);
                 let shift =

@@ -12,7 +12,7 @@
 //! and reads have been written by a loop in front of that one, and all accesses to which are in loops that are one and run
 //! one iteration after the other, but for iterations of parallel loops that access no element in common.
 
-use crate::code::{Code, Expression};
+use crate::code::{Code, Expression, For};
 use crate::isl::{Extreme, Isl, Map, Result, Set};
 use crate::loops;
 use crate::model::{Access, Affine, Chain, Mode, Nest};
@@ -424,12 +424,14 @@ impl Versions {
         self.of.iter().enumerate().all(|(space, of)| space == *of)
     }
 
-    /// Where several of one space have no buffer in an order, they are one again; otherwise all is well.
-    pub fn settle(&mut self, buffers: &[Buffer]) -> bool {
+    /// Where several of one space have no buffer in an order that is there for all their accesses, they are one again; otherwise
+    /// all is well.
+    pub fn settle(&mut self, plan: &Plan) -> bool {
         let mut is_settled = true;
         let mut first = vec![None; self.of.len()];
         for space in 0..self.of.len() {
-            if buffers.iter().any(|buffer| buffer.space == space) {
+            let mut buffers = plan.buffers.iter();
+            if buffers.any(|buffer| buffer.space == space && is_there(&plan.code, buffer)) {
                 continue;
             }
             let is_used = |nest: &Nest| nest.accesses.iter().any(|one| one.space == space);
@@ -489,6 +491,26 @@ impl Versions {
             }
             Code::Run { .. } => {}
         }
+    }
+}
+
+/// Whether a buffer is there wherever the nests that use it are run.
+fn is_there(code: &Code, buffer: &Buffer) -> bool {
+    let has_it = |one: &For| {
+        let is_its = buffer.within.is_none_or(|its| its == one.variable);
+        one.is_parallel && is_its
+    };
+    match code {
+        _ if !buffer.is_private => true,
+        Code::Sequence(all) => all.iter().all(|one| is_there(one, buffer)),
+        Code::For(one) => has_it(one) || is_there(&one.body, buffer),
+        Code::If(one) => {
+            let mut both = [Some(&one.then), one.otherwise.as_ref()]
+                .into_iter()
+                .flatten();
+            both.all(|one| is_there(one, buffer))
+        }
+        Code::Run { nest, .. } => !buffer.nests.contains(nest),
     }
 }
 

@@ -180,10 +180,16 @@ impl Place {
     }
 }
 
-/// Whether the compiler was given a preprocessed text.
+/// Whether the compiler was given a preprocessed text, as that of a file with loop chains is.
 fn is_preprocessed(module: &Module) -> bool {
     let name = module.source_name();
-    [".i", ".ii"].iter().any(|end| name.ends_with(end))
+    let has_chains = || {
+        module
+            .functions()
+            .iter()
+            .any(|one| one.name().starts_with(CHAINS))
+    };
+    [".i", ".ii"].iter().any(|end| name.ends_with(end)) || has_chains()
 }
 
 /// Reports to the compiler's diagnostics.

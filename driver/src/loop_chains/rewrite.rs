@@ -278,13 +278,6 @@ impl Rewriting<'_> {
         if self
             .wrong
             .iter()
-            .any(|(open, close)| (open..close).contains(&&begins))
-        {
-            return;
-        }
-        if self
-            .wrong
-            .iter()
             .any(|(open, close)| (*open..*close).contains(&begins))
         {
             return;

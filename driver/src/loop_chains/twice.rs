@@ -52,11 +52,13 @@ pub(super) fn can_be(tokens: &Tokens, open: usize, close: usize) -> bool {
 /// What is written between two tokens, as text of a system header.
 pub(super) fn copy(tokens: &Tokens, open: usize, close: usize) -> String {
     let [start, end] = [tokens.all[open].start, tokens.all[close].end];
-    let mut out = String::from("else\n");
+    let mut out = String::new();
     let line = |out: &mut String, byte: usize, number: usize| {
         let place = tokens.position(byte);
         let _ = writeln!(out, "# {number} \"{}\" 3", place.quoted);
     };
+    line(&mut out, end, tokens.position(end).line);
+    out += "else\n";
     let place = tokens.position(start);
     line(&mut out, start, place.line);
     out.extend(repeat_n(' ', place.column - 1));

@@ -196,7 +196,7 @@ fn search(
     let mut search = Search::new(&chains, earlier, bench, state);
     let found = search.run().and_then(|()| confirm(&mut search));
     match &found {
-        Err(Stop::Interrupted | Stop::Failed(_)) if search.ratio <= 1.0 => restore(),
+        Err(_) if search.ratio <= 1.0 => restore(),
         _ => search.subject.write(&search.best, &search.gains)?,
     }
     match &found {

@@ -39,7 +39,7 @@ struct Lowering<'m> {
 pub fn lower(module: &Module, strict: bool, on_devices: bool) -> (bool, bool) {
     let choices = written::choices(module);
     let mut hidden = Hidden::of(module, &choices);
-    loop_chain::move_out(module);
+    loop_chain::move_out(module, &choices);
     let found = loop_chain::recognise(module);
     let mut all = Lowering {
         mistakes: found.mistakes,

@@ -13,7 +13,7 @@ for source in moved.c moved.cpp; do
   ./clang.out >clang.txt
   for words in '-O0 -g' -O2; do
     $driver --okl-target=cpu -fopenmp -Wno-backend-plugin -Rpass=okl $words $source -o okl.out 2>remarks.txt
-    [ $(grep -c 'remark: the loop chain runs as scheduled' remarks.txt) = 3 ]
+    [ $(grep -c 'remark: the loop chain runs as scheduled' remarks.txt) = 4 ]
     for threads in 1 3; do
       OMP_NUM_THREADS=$threads ./okl.out >okl.txt
       diff clang.txt okl.txt
@@ -53,6 +53,46 @@ static void moved(double weight, int n) {
   }
   printf("%a\n", w);
   show("moved");
+}
+
+// Tiles of one iteration are smaller than what the loops need of each other, so they run as they are written, as directives have
+// them: what stands between them must not be done twice.
+static void small(int rows, int k) {
+  int w = 1, v = 2;
+#pragma omplc loopchain schedule(tile((rows), serial, serial), fuse())
+  {
+#pragma omplc for domain(1 : N - 3) with(i) read b{(i), (i + 3)}, write a{(i)}
+#pragma omp parallel for
+    for (int i = 1; i <= N - 3; i++)
+      a[i] = b[i] + b[i + 3];
+    w = k;
+    k = 9;
+    v = v + w;
+#pragma omplc for domain(1 : N - 3) with(i) read a{(i)}, write b{(i)}
+    for (int i = 1; i <= N - 3; i++)
+      b[i] = a[i] / 2 + w;
+  }
+  printf("%d %d %d\n", w, k, v);
+  show("small");
+}
+
+// The same, where doing it twice changes nothing.
+static void settled(int rows, int k) {
+  int w = 1, v = 2;
+#pragma omplc loopchain schedule(tile((rows), serial, serial), fuse())
+  {
+#pragma omplc for domain(1 : N - 3) with(i) read b{(i), (i + 3)}, write a{(i)}
+#pragma omp parallel for
+    for (int i = 1; i <= N - 3; i++)
+      a[i] = b[i] + b[i + 3];
+    w = k;
+    v = w + 3;
+#pragma omplc for domain(1 : N - 3) with(i) read a{(i)}, write b{(i)}
+    for (int i = 1; i <= N - 3; i++)
+      b[i] = a[i] / 2 + w;
+  }
+  printf("%d %d %d\n", w, k, v);
+  show("settled");
 }
 
 // A loop before reads what is given another value.
@@ -111,6 +151,8 @@ int main(int argc, char **argv) {
     b[i] = i % 7;
   moved(argc * 0.5, argc + 2);
   again(argc + 2);
+  small(argc, argc + 2);
+  settled(argc, argc + 2);
   copied(argc + 1);
   left(N - argc);
   left(-argc);

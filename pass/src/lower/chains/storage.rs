@@ -6,7 +6,7 @@
 //!
 //! A buffer that is small for sure is a variable of the stack, of each thread where threads share loops. The others are
 //! memory of the thread's own ([`MEMORY`]), which is kept for the next time. Where there is none, a chain runs as it is
-//! written, and a thread accesses the space itself.
+//! written, and a thread accesses the space itself; where the order relies on its buffer, it says so and ends the program.
 //!
 //! Guarantee: whoever accesses an element in a buffer finds it there; what is accessed otherwise than element by element, by
 //! instructions of the loops themselves, has none.
@@ -39,6 +39,9 @@ const MOST_FACTOR: i64 = 1 << 31;
 const TOO_LARGE: i64 = 1 << 41;
 /// Rows begin at multiples of it.
 const ALIGNMENT: i64 = 64;
+
+/// The function that says that there is no memory.
+const NO_MEMORY: &str = "okl.chains.no_memory";
 
 /// The memory of a thread: what is in front of it says how much it is. It is in no heap, which ranks share.
 pub(super) const MEMORY: &str = include_str!("memory.ll");
@@ -462,6 +465,7 @@ impl<'m> Writer<'_, 'm> {
         }
         let is = |how, a, b| builder.ask(Comparison::Integer(how), a, b);
         let more = |a, b| builder.select(is(IntPredicate::LLVMIntSGT, a, b), a, b);
+        let less = |a, b| builder.select(is(IntPredicate::LLVMIntSLT, a, b), a, b);
         let (mut from, mut to) = (first, end);
         let mut always = self.module.int(1).integer_constant(1);
         let around = self
@@ -482,13 +486,13 @@ impl<'m> Writer<'_, 'm> {
                 Some(1) => {
                     from = more(from, builder.difference(least, number));
                     let last = builder.difference(most, number);
-                    to = builder.least(to, builder.plus(last, 1));
+                    to = less(to, builder.plus(last, 1));
                 }
                 _ => is_plain = false,
             }
         }
         self.restore(one.variable, around);
-        let from = builder.least(from, end);
+        let from = less(from, end);
         let to = more(from, to);
         let [from, to] = [from, to].map(|one| builder.select(always, one, end));
         is_plain.then_some([from, to])
@@ -594,7 +598,7 @@ impl<'m> Writer<'_, 'm> {
                 match its.iter().any(is_needed) {
                     true => {
                         let builder = self.at(without);
-                        builder.trap();
+                        builder.call(no_memory(self.module), &[]);
                         builder.unreachable();
                     }
                     false => {
@@ -663,6 +667,32 @@ fn rounded<'m>(builder: &Builder<'m>, bytes: Value<'m>) -> Value<'m> {
 
 const TAKE: &str = "okl.chains.take";
 const GIVE: &str = "okl.chains.give";
+
+/// What a thread does that has no memory for a buffer, and cannot do without.
+fn no_memory(module: &Module) -> Function<'_> {
+    if let Some(known) = module.function(NO_MEMORY) {
+        return known;
+    }
+    let outside = |name: &str, ty| {
+        let known = module.function(name);
+        known.unwrap_or_else(|| module.add_function(name, ty, Linkage::LLVMExternalLinkage))
+    };
+    let [pointer, short, void] = [module.pointer(), module.int(32), module.void()];
+    let prints = outside("dprintf", module.variadic_type(short, &[short, pointer]));
+    let aborts = outside("abort", module.function_type(void, &[]));
+    let ty = module.function_type(void, &[]);
+    let ends = module.add_function(NO_MEMORY, ty, Linkage::LLVMInternalLinkage);
+    for one in ["cold", "noinline", "nounwind", "noreturn"] {
+        ends.set_attribute(module, one);
+    }
+    let text = "okl: no memory for the temporary spaces of a loop chain\n";
+    let text = *module.add_text("okl.chains.no_memory.text", text);
+    let builder = Builder::at_end(module, ends.append_block(module));
+    builder.call(prints, &[module.const_i32(2), text]);
+    builder.call(aborts, &[]);
+    builder.unreachable();
+    ends
+}
 
 /// A function of [`MEMORY`].
 fn function<'m>(module: &'m Module, name: &str) -> Function<'m> {

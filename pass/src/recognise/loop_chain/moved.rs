@@ -2,11 +2,13 @@
 //! others, or are copied.
 //!
 //! Guarantee: nothing of the chain that is run before such a statement uses the variable that it changes, nor changes what it is
-//! computed from; so the program is the same, whatever becomes of the chain.
+//! computed from; so the program is the same, whatever becomes of the chain. Where the chain is there twice, and the other one
+//! may be run behind what has been moved, that gives the same values once more.
 
 use std::collections::HashSet;
 
 use super::straight::{Path, Stop, is_copy};
+use super::written::Choice;
 use super::{BEGINS, ENDS, FOR, Here, markers};
 use crate::analysis::variables::{Does, is_harmless, uses};
 use crate::llvm::{Call, Instruction, Module, Opcode};
@@ -15,7 +17,7 @@ use crate::llvm::{Call, Instruction, Module, Opcode};
 const MOST: usize = 64;
 
 /// Moves them all.
-pub fn move_out(module: &Module) {
+pub fn move_out(module: &Module, twice: &[Choice<'_>]) {
     for function in module.functions() {
         let markers = markers(function);
         let mut chains = markers.iter().filter(|one| one.callee_name() == BEGINS);
@@ -24,11 +26,25 @@ pub fn move_out(module: &Module) {
         };
         for &site in [first].into_iter().chain(chains) {
             let here = Here::of(function);
+            let is_twice = twice.iter().any(|one| one.is_of(site));
+            let (mut changed, mut used) = (HashSet::new(), HashSet::new());
             for statement in here.statements(site) {
-                if let Some(all) = movable(site, statement) {
-                    for one in all {
-                        one.move_before(site.instruction());
-                    }
+                let Some(all) = movable(site, statement) else {
+                    continue;
+                };
+                let [from, into] = [0, 1].map(|end| {
+                    let end = if is_copy(statement) { 1 - end } else { end };
+                    statement.operand(end)
+                });
+                let loads = all.iter().filter(|one| one.opcode() == Opcode::LLVMLoad);
+                let reads = loads.map(|one| one.operand(0)).chain([from]);
+                used.extend(reads.filter(|one| !changed.contains(one)));
+                if is_twice && used.contains(&into) {
+                    continue;
+                }
+                changed.insert(into);
+                for one in all {
+                    one.move_before(site.instruction());
                 }
             }
         }
