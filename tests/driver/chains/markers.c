@@ -60,6 +60,7 @@
 // TEXT-NEXT: {{^}}# 13 "chain.c"
 // TEXT-NEXT: {{^}}  }
 // TEXT-NEXT: {{^}}# 13 "chain.c"
+// TEXT-NEXT: {{^}}# 13 "chain.c" 3
 // TEXT-NEXT: {{^}}else
 // TEXT-NEXT: {{^}}# 7 "chain.c" 3
 // TEXT-NEXT: {{^}}  {
