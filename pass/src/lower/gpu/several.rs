@@ -12,7 +12,6 @@
 //! asks nothing that is another in a region of one thread.
 
 mod found;
-mod turns;
 
 use std::collections::HashSet;
 
@@ -33,7 +32,6 @@ use crate::llvm::{
 use crate::lower::runtime_call::{declare, declare_openmp};
 use crate::recognise;
 use found::{NOT_THE_SAME, Piece, Same, end_of, find};
-use turns::told_outside;
 
 /// Why regions are none of these, by the names of their bodies.
 pub type Whys = Vec<(String, Why)>;
@@ -173,17 +171,9 @@ fn cut(module: &Module, body: &str, on_ranks: bool) -> Result<Vec<String>, Why> 
         .filter_map(|one| one.as_call())
         .filter(|one| shares(*one))
         .collect();
-    let told = told_outside(module, region.body);
-    let same = Same::of(team, told.is_some());
     let mut names = Vec::new();
     for site in &sites {
-        names.push(cut_out(module, region, team, *site, &same)?);
-    }
-    if told.is_some() {
-        return why(
-            told,
-            "outside of critical sections a thread may find what was left in them",
-        );
+        names.push(cut_out(module, region, team, *site)?);
     }
     if names.is_empty() {
         return why(None, "its threads share no loop");
@@ -341,7 +331,6 @@ fn cut_out<'m>(
     region: &Region<'m>,
     team: Function<'m>,
     site: Call<'m>,
-    same: &Same,
 ) -> Result<String, Why> {
     let end = end_of(site)?;
     let (piece, used) = find(module, site, end)?;
@@ -378,6 +367,7 @@ fn cut_out<'m>(
     let mut own = Vec::new();
     let mut used: Vec<_> = used.into_iter().collect();
     used.sort_by_key(|one| position(&one.variable));
+    let same = Same::of(team);
     if let Some(value) = found.iter().find(|value| !same.has(**value)) {
         return why(value.as_instruction(), NOT_THE_SAME);
     }

@@ -304,14 +304,16 @@ pub(super) struct Same {
 }
 
 impl Same {
-    /// Of a copy of a region's body, where it may be `told_outside` of critical sections what is left in them.
-    pub fn of(team: Function<'_>, told_outside: bool) -> Self {
+    pub fn of(team: Function<'_>) -> Self {
         let mut code = team.instructions().into_iter();
-        let sets = |one: Instruction<'_>| {
-            one.as_call()
-                .is_some_and(|call| call.callee_name().starts_with("omp_set_"))
-        };
-        let in_turns = told_outside || code.any(sets);
+        let in_turns = code.any(|one| {
+            one.as_call().is_some_and(|call| {
+                let name = call.callee_name();
+                name.starts_with("__kmpc_critical")
+                    || name.starts_with("omp_set_")
+                    || name.starts_with("omp_test_")
+            })
+        });
         Self { in_turns }
     }
 
