@@ -4,7 +4,7 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::LLVMBuilderRef;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMIntPredicate};
 
-use super::{Block, Call, Comparison, Function, Instruction, Linkage, Module, Opcode, Type, Value};
+use super::{Block, Call, Comparison, Function, Instruction, Module, Opcode, Type, Value};
 
 /// Inserts instructions at one place, with the debug location of that place.
 pub struct Builder<'m> {
@@ -317,14 +317,10 @@ impl<'m> Builder<'m> {
 
     /// Has the processor fetch the line of memory around an address, whatever is there, to read or to write it soon.
     pub fn prefetch(&self, address: Value<'m>, is_written: bool) {
-        let name = "llvm.prefetch.p0";
-        let declared = self.module.function(name).unwrap_or_else(|| {
-            let (pointer, int) = (self.module.pointer(), self.module.int(32));
-            let parameters = [pointer, int, int, int];
-            let ty = self.module.function_type(self.module.void(), &parameters);
-            self.module
-                .add_function(name, ty, Linkage::LLVMExternalLinkage)
-        });
+        let (pointer, int) = (self.module.pointer(), self.module.int(32));
+        let parameters = [pointer, int, int, int];
+        let ty = self.module.function_type(self.module.void(), &parameters);
+        let declared = self.module.declared("llvm.prefetch.p0", ty);
         // To all caches, and as data.
         let how = [is_written.into(), 3, 1].map(|one| self.module.const_i32(one));
         self.call(declared, &[address, how[0], how[1], how[2]]);
@@ -332,13 +328,8 @@ impl<'m> Builder<'m> {
 
     /// Ends the program by a signal.
     pub fn trap(&self) {
-        let name = "llvm.trap";
-        let declared = self.module.function(name).unwrap_or_else(|| {
-            let ty = self.module.function_type(self.module.void(), &[]);
-            self.module
-                .add_function(name, ty, Linkage::LLVMExternalLinkage)
-        });
-        self.call(declared, &[]);
+        let ty = self.module.function_type(self.module.void(), &[]);
+        self.call(self.module.declared("llvm.trap", ty), &[]);
     }
 
     /// Calls a function.

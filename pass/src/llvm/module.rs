@@ -180,6 +180,12 @@ impl Module {
         }
     }
 
+    /// The function of that name of another module or of a library, declared where the module lacks it.
+    pub fn declared<'m>(&'m self, name: &str, ty: Type<'m>) -> Function<'m> {
+        let known = self.function(name);
+        known.unwrap_or_else(|| self.add_function(name, ty, Linkage::LLVMExternalLinkage))
+    }
+
     /// Adds a global variable, with an initial value or as a declaration.
     pub fn add_global<'m>(
         &'m self,

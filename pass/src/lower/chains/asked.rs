@@ -266,13 +266,9 @@ fn tells(module: &Module) -> Function<'_> {
         return known;
     }
     let [pointer, short, long] = [module.pointer(), module.int(32), module.int(64)];
-    let outside = |name: &str, ty| {
-        let known = module.function(name);
-        known.unwrap_or_else(|| module.add_function(name, ty, Linkage::LLVMExternalLinkage))
-    };
-    let asks = outside("getenv", module.function_type(pointer, &[pointer]));
-    let prints = outside("dprintf", module.variadic_type(short, &[short, pointer]));
-    let ends = outside("_exit", module.function_type(module.void(), &[short]));
+    let asks = module.declared("getenv", module.function_type(pointer, &[pointer]));
+    let prints = module.declared("dprintf", module.variadic_type(short, &[short, pointer]));
+    let ends = module.declared("_exit", module.function_type(module.void(), &[short]));
 
     let parameters = [pointer, short, long, long];
     let ty = module.function_type(module.void(), &parameters);

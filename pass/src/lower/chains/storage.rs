@@ -673,13 +673,9 @@ fn no_memory(module: &Module) -> Function<'_> {
     if let Some(known) = module.function(NO_MEMORY) {
         return known;
     }
-    let outside = |name: &str, ty| {
-        let known = module.function(name);
-        known.unwrap_or_else(|| module.add_function(name, ty, Linkage::LLVMExternalLinkage))
-    };
     let [pointer, short, void] = [module.pointer(), module.int(32), module.void()];
-    let prints = outside("dprintf", module.variadic_type(short, &[short, pointer]));
-    let aborts = outside("abort", module.function_type(void, &[]));
+    let prints = module.declared("dprintf", module.variadic_type(short, &[short, pointer]));
+    let aborts = module.declared("abort", module.function_type(void, &[]));
     let ty = module.function_type(void, &[]);
     let ends = module.add_function(NO_MEMORY, ty, Linkage::LLVMInternalLinkage);
     for one in ["cold", "noinline", "nounwind", "noreturn"] {
