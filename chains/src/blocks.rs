@@ -13,12 +13,13 @@
 
 use crate::code::{Code, Condition, Expression, For};
 use crate::dependences::{Dependence, Kind};
+use crate::guarded::{self, Within};
 use crate::isl::{Extreme, Failed, Map, Result};
 use crate::loops::{Emission, Range, sequence};
 use crate::model::{Affine, Mode};
 use crate::order::{Group, Order, Piece, Size};
 use crate::storage::{self, Buffer, Number};
-use crate::{guarded, legality, notation};
+use crate::{legality, notation};
 
 /// Rows of a nest at an edge are at most so many.
 const WIDEST: i64 = 64;
@@ -248,23 +249,30 @@ pub(crate) fn loops(emission: &mut Emission, group: &Group, blocks: &Blocks) -> 
     let mut all = Vec::new();
     let number = emission.variable();
     let row = edge_behind(Expression::Variable(number));
+    // There is no edge behind the last block. Its rows would be behind this one: edges are no wider than blocks.
+    let last_row = edge_behind(Expression::difference(last_block.clone(), constant(1)));
     let mut at_edge = Vec::new();
     for ((part, edge), rows) in group.parts.iter().zip(&blocks.edges).zip(&rows) {
         let Piece::Nest(nest) = part.piece else {
             return Err(Failed::Error);
         };
         if edge.rows() > 0 {
-            let first = Expression::sum(row.clone(), constant(1 - edge.before));
-            let last = Expression::sum(row.clone(), constant(edge.behind));
-            let rows = (
-                Expression::largest(vec![rows.0.clone(), first]),
-                Expression::least(vec![rows.1.clone(), last]),
-            );
-            at_edge.push(guarded::alone(emission, nest, rows));
+            let behind = |row: &Expression| Expression::sum(row.clone(), constant(edge.behind));
+            let within = Within {
+                first: Expression::sum(row.clone(), constant(1 - edge.before)),
+                last: Expression::least(vec![behind(&row), behind(&last_row)]),
+                is_inside: rows.0 == first && edge.before <= shortest,
+            };
+            at_edge.push(guarded::alone(emission, nest, within));
         }
     }
     if !at_edge.is_empty() {
-        let last = Expression::difference(last_block.clone(), constant(1));
+        // As many iterations as there are blocks, if there are some: so the thread that runs a block runs the edge behind it.
+        let last = Expression::Choose(
+            Condition::AtLeast(last_block.clone(), constant(1)).into(),
+            last_block.clone().into(),
+            constant(-1).into(),
+        );
         all.push(parallel(number, constant(0), last, sequence(at_edge)));
     }
     let number = emission.variable();
@@ -273,20 +281,24 @@ pub(crate) fn loops(emission: &mut Emission, group: &Group, blocks: &Blocks) -> 
         edge_behind(Expression::difference(block(), constant(1))),
         edge_behind(block()),
     );
+    // A row, and so many rows more where a number is not 0, which is not negative. As the least or the largest of two, both of
+    // which grow with that number: it is plain where the blocks of a thread begin and end.
+    let beyond = |row: Expression, rows: i64, number: Expression| {
+        let once = Expression::sum(row.clone(), constant(rows));
+        let times = Expression::sum(row, Expression::product(number, constant(rows)));
+        match rows < 0 {
+            true => Expression::largest(vec![once, times]),
+            false => Expression::least(vec![once, times]),
+        }
+    };
     let inside = rows.iter().zip(&blocks.edges).map(|(rows, edge)| {
-        let first = Expression::sum(before.clone(), constant(edge.behind + 1));
-        let last = Expression::sum(behind.clone(), constant(-edge.before));
-        let choose = |is: Expression, all: &Expression, some: Expression| {
-            Expression::Choose(
-                Condition::Equal(block(), is).into(),
-                all.clone().into(),
-                some.into(),
-            )
-        };
-        vec![(
-            choose(constant(0), &rows.0, first),
-            choose(last_block.clone(), &rows.1, last),
-        )]
+        let left = Expression::difference(last_block.clone(), block());
+        let start = Expression::sum(before.clone(), constant(1));
+        vec![Within {
+            first: beyond(start, edge.behind, block()),
+            last: beyond(behind.clone(), -edge.before, left),
+            is_inside: rows.0 == first && edge.behind >= 0,
+        }]
     });
     let inside: Vec<_> = inside.collect();
     let ends = Ends {
@@ -302,7 +314,7 @@ pub(crate) fn loops(emission: &mut Emission, group: &Group, blocks: &Blocks) -> 
             ..buffer
         }));
     }
-    let body = guarded::loops(emission, group, Some(&inside), None)?;
+    let body = guarded::loops(emission, group, &inside)?;
     all.push(parallel(number, constant(0), last_block, body));
     Ok(sequence(all))
 }

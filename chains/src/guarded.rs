@@ -6,27 +6,70 @@
 use crate::code::{Code, Condition, Expression, For, If};
 use crate::isl::{Failed, Result};
 use crate::loops::{Emission, Range, sequence};
-use crate::model::Affine;
+use crate::model::{Affine, Mode};
 use crate::order::{Group, Part, Piece};
 
-/// The loops of a group of nests. `within` says, for each part, between what the outermost loops of its nest go, if that is less
-/// than all.
-pub fn loops(
+/// Groups of more nests are in one set of loops.
+const MOST_NESTS: usize = 4;
+
+/// Between what a loop of a nest goes, if that is less than all.
+#[derive(Clone, Debug)]
+pub struct Within {
+    pub first: Expression,
+    pub last: Expression,
+    /// Whether the first one is no less than the loop's own.
+    pub is_inside: bool,
+}
+
+/// Which rows loops run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rows {
+    All,
+    /// Those in front of the rows that the nest with this number in the group has, these, and those behind them.
+    Before(usize),
+    Of(usize),
+    Behind(usize),
+}
+
+/// The loops of a group of nests. `within` says, for each part, between what the outermost loops of its nest go.
+///
+/// The last nest whose results are behind the chain is asked nothing: its rows are for themselves, and those in front of them and
+/// behind them, in which the others run alone. So it is plain which rows are written.
+pub fn loops(emission: &mut Emission, group: &Group, within: &[Vec<Within>]) -> Result<Code> {
+    let chain = emission.order.chain;
+    let writes = |part: &Part| match part.piece {
+        Piece::Nest(nest) => chain.nests[nest]
+            .accesses
+            .iter()
+            .any(|access| access.mode != Mode::Read && !chain.spaces[access.space].is_local),
+        Piece::Tiles(..) => false,
+    };
+    let last = group.parts.iter().rposition(writes);
+    let last = last.filter(|_| (2..=MOST_NESTS).contains(&group.parts.len()) && group.depth > 0);
+    let Some(last) = last else {
+        return rows(emission, group, within, Rows::All);
+    };
+    let all = [Rows::Before(last), Rows::Of(last), Rows::Behind(last)];
+    let all = all.map(|which| rows(emission, group, within, which));
+    Ok(sequence(all.into_iter().collect::<Result<_>>()?))
+}
+
+fn rows(
     emission: &mut Emission,
     group: &Group,
-    within: Option<&[Vec<Range>]>,
-    parallel: Option<Vec<usize>>,
+    within: &[Vec<Within>],
+    which: Rows,
 ) -> Result<Code> {
+    let constant = Expression::Constant;
     let variables: Vec<_> = (0..group.depth).map(|_| emission.variable()).collect();
     let nests = group.parts.iter().enumerate().map(|(number, part)| {
         let Piece::Nest(nest) = part.piece else {
             return Err(Failed::Error);
         };
-        let within = within.map_or(&[][..], |within| &within[number]);
-        Ok(Nest::new(emission, part, nest, &variables, within))
+        Ok(Nest::new(emission, part, nest, &variables, &within[number]))
     });
-    let nests: Vec<_> = nests.collect::<Result<_>>()?;
-    let ranges: Vec<Range> = (0..group.depth)
+    let mut nests: Vec<_> = nests.collect::<Result<_>>()?;
+    let mut ranges: Vec<Range> = (0..group.depth)
         .map(|at| {
             let of = |pick: fn(&Range) -> &Expression| {
                 nests.iter().map(move |nest| pick(&nest.ranges[at]).clone())
@@ -37,6 +80,19 @@ pub fn loops(
             )
         })
         .collect();
+    match which {
+        Rows::All => {}
+        Rows::Before(nest) => {
+            let (first, _) = nests.remove(nest).ranges.swap_remove(0);
+            ranges[0].1 = Expression::difference(first, constant(1));
+        }
+        Rows::Of(nest) => ranges[0] = nests[nest].ranges[0].clone(),
+        Rows::Behind(nest) => {
+            let (first, last) = nests.remove(nest).ranges.swap_remove(0);
+            let behind = Expression::sum(last, constant(1));
+            ranges[0].0 = Expression::largest(vec![behind, first]);
+        }
+    }
     let mut all = Vec::new();
     for nest in nests {
         let mut asked = Vec::new();
@@ -59,26 +115,16 @@ pub fn loops(
             })),
         });
     }
-    let mut parallel = parallel;
-    let around = ranges.into_iter().zip(variables).enumerate().rev();
+    let around = ranges.into_iter().zip(variables).rev();
     Ok(
-        around.fold(sequence(all), |body, (at, ((first, last), variable))| {
-            let combines = if at == 0 { parallel.take() } else { None };
-            Code::For(Box::new(For {
-                variable,
-                first,
-                last,
-                step: Expression::Constant(1),
-                is_parallel: combines.is_some(),
-                combines: combines.unwrap_or_default(),
-                body,
-            }))
+        around.fold(sequence(all), |body, ((first, last), variable)| {
+            serial(variable, first, last, body)
         }),
     )
 }
 
 /// A nest on its own, between such rows.
-pub fn alone(emission: &mut Emission, nest: usize, rows: Range) -> Code {
+pub fn alone(emission: &mut Emission, nest: usize, rows: Within) -> Code {
     let depth = emission.order.chain.nests[nest].bounds.len().min(1);
     let variables: Vec<_> = (0..depth).map(|_| emission.variable()).collect();
     let part = Part {
@@ -108,7 +154,7 @@ impl Nest {
         part: &Part,
         number: usize,
         variables: &[usize],
-        within: &[Range],
+        within: &[Within],
     ) -> Self {
         let bounds = &emission.order.chain.nests[number].bounds;
         let nothing = Affine::default();
@@ -123,9 +169,12 @@ impl Nest {
             };
             let mut first = Expression::of(&bounds.first, &iteration);
             let mut last = Expression::of(&bounds.last, &iteration);
-            if let Some((front, behind)) = within.get(at) {
-                first = Expression::largest(vec![first, front.clone()]);
-                last = Expression::least(vec![last, behind.clone()]);
+            if let Some(within) = within.get(at) {
+                first = match within.is_inside {
+                    true => within.first.clone(),
+                    false => Expression::largest(vec![first, within.first.clone()]),
+                };
+                last = Expression::least(vec![last, within.last.clone()]);
             }
             ranges.push((
                 Expression::sum(first, shift.clone()),

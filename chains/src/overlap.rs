@@ -11,12 +11,13 @@
 use crate::blocks::{self, Length};
 use crate::code::{Code, Expression, For};
 use crate::dependences::{Dependence, Kind};
+use crate::guarded::{self, Within};
 use crate::isl::{Failed, Result};
+use crate::loops;
 use crate::loops::{Emission, Range};
 use crate::model::{Affine, Mode};
 use crate::order::{Group, Order, Part, Piece};
 use crate::storage::{self, Buffer, Number};
-use crate::{guarded, loops};
 
 /// Tiles compute at most so many iterations more, on one side.
 const MOST: i64 = 64;
@@ -211,10 +212,21 @@ pub(crate) fn loops(
     let order = emission.order;
     let nests: Option<Vec<_>> = group.parts.iter().map(nest_of).collect();
     let nests = nests.ok_or(Failed::Error)?;
+    // What only others need is run where they are.
+    let is_needed = |nest: &usize| {
+        let all = order.chain.nests[*nest].accesses.iter();
+        let mut writes = all.filter(|one| one.mode != Mode::Read);
+        let first = writes
+            .next()
+            .is_some_and(|one| overlap.spaces.contains(&one.space));
+        first && writes.all(|one| overlap.spaces.contains(&one.space))
+    };
+    let is_all = nests.iter().all(is_needed);
+    let counts = |nest: &usize| is_all || !is_needed(nest);
     let mut extents = Vec::new();
     for at in 0..overlap.lengths.len() {
         let (mut first, mut last) = (Vec::new(), Vec::new());
-        for &nest in &nests {
+        for &nest in nests.iter().filter(|nest| counts(nest)) {
             let (least, largest) = loops::ends(order, nest, &Affine::iterator(at, 0))?;
             first.push(least);
             last.push(largest);
@@ -266,7 +278,24 @@ pub(crate) fn loops(
     }
     let has_own_loops = |nest: &usize| order.chain.nests[*nest].bounds.len() > group.depth;
     let body = match nests.iter().all(has_own_loops) {
-        true => guarded::loops(emission, group, Some(&ranges), None)?,
+        true => {
+            let of_part = |((ranges, &nest), more): ((&Vec<Range>, &usize), &Vec<(i64, i64)>)| {
+                let bounds = &order.chain.nests[nest].bounds;
+                let its = ranges.iter().zip(&extents).zip(bounds).enumerate();
+                let within = its.map(|(at, ((range, extent), bounds))| Within {
+                    first: range.0.clone(),
+                    last: range.1.clone(),
+                    // The first tile begins where this nest does.
+                    is_inside: more[at].0 <= 0
+                        && bounds.first.iterators.iter().all(|&factor| factor == 0)
+                        && Expression::of(&bounds.first, &[]) == extent.0,
+                });
+                within.collect::<Vec<_>>()
+            };
+            let parts = ranges.iter().zip(&nests).zip(&overlap.more);
+            let within: Vec<_> = parts.map(of_part).collect();
+            guarded::loops(emission, group, &within)?
+        }
         false => emission.in_tile(group, walk, &tile, &overlap.more)?,
     };
     Ok(Code::For(Box::new(For {

@@ -110,7 +110,7 @@ pub fn check<'m>(module: &Module, order: Order<'m>) -> Result<Lowered<'m>, Why> 
     for buffer in &order.plan.buffers {
         match &order.temporaries[buffer.space] {
             Some(temporary) => {
-                let one = Stored::of(buffer, temporary);
+                let one = Stored::of(&order.chain, buffer, temporary);
                 if one.is_worth_it() {
                     shrinks.push(told(&order.names[buffer.space], &one));
                     stored.push(one);

@@ -28,7 +28,7 @@ void __okl_omplc_next(void);
 // CHECK: call {{.*}}@__kmpc_fork_call(
 // CHECK-NOT: @__kmpc_fork_call(
 // CHECK: {{^}}}
-// TOLD: A shrinks to (4,*), for each thread
+// TOLD: A shrinks to (3,*), for each thread
 void sweeps(long n, double (*restrict A)[1000], double (*restrict B)[1000]) {
   CHAIN("@7:20 auto", " local(@7:30 A)");
   {

@@ -34,7 +34,7 @@ void __okl_omplc_next(void);
 // EARLY-LABEL: define {{.*}}@rows(
 // EARLY: call {{.*}}ptr @okl.chains.take(
 // EARLY: call {{.*}}void @okl.chains.give(
-// TOLD-DAG: A shrinks to (4,*) [-Rpass=okl]
+// TOLD-DAG: A shrinks to (3,*) [-Rpass=okl]
 void rows(long n, const double *restrict B, double (*restrict A)[1000], double (*restrict C)[1000]) {
   CHAIN("@7:20 fuse((0,0),(1,0))", "@7:50 A");
   {
@@ -96,7 +96,7 @@ void apart(long n, const double *restrict B, double (*restrict T)[1000], double 
 }
 
 // What was there before is read where it is.
-// TOLD-DAG: U shrinks to (4,*) [-Rpass=okl]
+// TOLD-DAG: U shrinks to (3,*) [-Rpass=okl]
 void border(long n, double (*restrict B)[1000], double (*restrict U)[1000]) {
   CHAIN("@7:20 fuse((0,0),(1,0))", "@7:50 U");
   {

@@ -8,7 +8,7 @@
 //! knows of objects, and `threaded` of conditions that are asked several times, and `variables` what functions load where they are entered, so that it is known where they are called.
 //! `extents` leaves them one by one, `collapsed` those that are several at once; `choices` takes
 //! addresses apart that turns choose among; `conditions` says under
-//! which conditions, `tiles` joins rows,
+//! which conditions, `tiles` joins rows, `hull` says between what reads lie whose rows end in many ways,
 //! `widening` computes with numbers that do not overflow, `tables` and `between` follow what a nest loads itself, `places`
 //! writes what computes where single elements are, `shares` says what all threads access of which one has a share. `rewrite` replaces parts of expressions; `names` puts them in words. `iterations` says the same of one turn of a loop.
 
@@ -18,6 +18,7 @@ mod collapsed;
 mod conditions;
 mod extents;
 mod hoist;
+mod hull;
 mod iterations;
 mod names;
 mod places;

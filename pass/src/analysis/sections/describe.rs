@@ -120,10 +120,16 @@ impl<'m> Scan<'m> {
                 }
                 return Ok(());
             }
+            if matches!(bound, Extent::Unknown)
+                && let Some(reads) = self.hulls(access, element, block, scope)
+            {
+                all.entries.extend(reads?);
+                return Ok(());
+            }
             if !matches!(bound, Extent::Unknown) {
                 let bound = extents.remove(0);
-                let entry = self.inexact_read(bound, access, element, block, scope)?;
-                all.entries.push(entry);
+                let read = self.inexact_read(bound, access, element, block, scope)?;
+                all.entries.extend(read);
                 return Ok(());
             }
         }
@@ -171,19 +177,44 @@ impl<'m> Scan<'m> {
         element: i64,
         block: Block<'m>,
         scope: Scope<'m>,
-    ) -> Result<Entry<'m>, Spoiled<'m>> {
+    ) -> Result<Vec<Entry<'m>>, Spoiled<'m>> {
         let nests = &self.out.nests;
-        let entry_of = |extent| entry_of(nests, extent, false, element, access.at);
+        let entry = |extent, element| entry_of(nests, extent, false, element, access.at);
         if matches!(bound, Extent::Anywhere(_))
             && let Some(between) = nests.between(access.address, block, scope)
         {
-            return entry_of(Extent::Between(between));
+            return Ok(vec![entry(Extent::Between(between), element)?]);
         }
-        let bound = entry_of(bound)?;
-        Ok(match nests.places(access.address, block, scope) {
-            Some(places) => bound.at_places(places, element),
-            None => bound,
-        })
+        if let Some(places) = nests.places(access.address, block, scope) {
+            return Ok(vec![entry(bound, element)?.at_places(places, element)]);
+        }
+        let hull = match bound {
+            Extent::Anywhere(_) => self.hulls(access, element, block, scope),
+            _ => None,
+        };
+        match hull {
+            Some(all) => all,
+            None => Ok(vec![entry(bound, element)?]),
+        }
+    }
+
+    /// What reads lie between of which nothing else is known.
+    fn hulls(
+        &self,
+        access: &Access<'m>,
+        element: i64,
+        block: Block<'m>,
+        scope: Scope<'m>,
+    ) -> Option<Result<Vec<Entry<'m>>, Spoiled<'m>>> {
+        let nests = &self.out.nests;
+        let is_own = |one| self.places.is_own(one);
+        let hulls = nests.hulls(access.address, element, block, scope, is_own)?;
+        let hulls = hulls.into_iter().map(Extent::Section);
+        Some(
+            { hulls }
+                .map(|hull| entry_of(nests, hull, false, 1, access.at))
+                .collect(),
+        )
     }
 
     /// Adds what is accessed in a scope.

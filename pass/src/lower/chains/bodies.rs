@@ -507,10 +507,9 @@ impl<'m> Used<'m> {
             let [buffer, values @ ..] = &values[..] else {
                 unreachable!("it has an address");
             };
-            let distance = self
+            let mut kept = self
                 .stored
-                .distance(&builder, place, values, iteration, counters);
-            let mut kept = builder.element(module.int(8), *buffer, distance);
+                .address(&builder, *buffer, place, values, iteration, counters);
             let operand = match place.at.opcode() {
                 Opcode::LLVMStore => 1,
                 _ => 0,

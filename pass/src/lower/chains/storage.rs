@@ -6,7 +6,7 @@
 //!
 //! A buffer that is small for sure is a variable of the stack, of each thread where threads share loops. The others are
 //! memory of the thread's own ([`MEMORY`]), which is kept for the next time. Where there is none, a chain runs as it is
-//! written, and a thread accesses the space itself; where the order relies on its buffer, it says so and ends the program.
+//! written; a thread that shares loops says so and ends the program.
 //!
 //! Guarantee: whoever accesses an element in a buffer finds it there; what is accessed otherwise than element by element, by
 //! instructions of the loops themselves, has none.
@@ -31,12 +31,14 @@ const MOST_ON_STACK: i64 = 32 << 10;
 const MOST_OF_ELEMENT: i64 = 4096;
 /// Parts of an element have rows of their own where there are at most so many.
 const MOST_ROWS: i64 = 16;
-/// Periods up to this one are rounded up to a power of two.
+/// Periods up to this one are rounded up to a power of two, where innermost loops count in them.
 const MOST_ROUNDED: i64 = 8;
 /// What is larger than this is never multiplied.
 const MOST_FACTOR: i64 = 1 << 31;
 /// What a size is that is too large.
 const TOO_LARGE: i64 = 1 << 41;
+/// Rows may begin with so many elements that are not used.
+const MOST_FREE: i64 = 4;
 /// Rows begin at multiples of it.
 const ALIGNMENT: i64 = 64;
 
@@ -171,13 +173,23 @@ fn place<'m>(
 }
 
 impl<'m> Stored<'m> {
-    /// What has a buffer in an order.
-    pub fn of(buffer: &Buffer, temporary: &Temporary<'m>) -> Self {
+    /// What has a buffer in an order of a chain.
+    pub fn of(chain: &Chain<'m>, buffer: &Buffer, temporary: &Temporary<'m>) -> Self {
         let last = buffer.numbers.len().saturating_sub(1);
+        // Whether innermost loops do not count a number: it is divided in front of them.
+        let is_of_rows = |at: usize| {
+            let mut all = temporary.accesses.iter();
+            all.all(|place| {
+                let innermost = chain.nests[place.nest].loops.len().saturating_sub(1);
+                let factor = place.index[at].iterators.get(innermost);
+                factor.is_none_or(|factor| *factor == 0)
+            })
+        };
         let rounded = |period: i64| Kept::Some(period.unsigned_abs().next_power_of_two() as i64);
         let kept = |(at, period): (usize, Option<i64>)| match period {
             None => Kept::All,
             Some(1) => Kept::One,
+            Some(period) if is_of_rows(at) => Kept::Some(period),
             Some(period) if period <= MOST_ROUNDED => rounded(period),
             // Nothing is divided in an inner loop.
             Some(period) if at == 0 && last == 0 => rounded(period),
@@ -262,11 +274,12 @@ impl<'m> Stored<'m> {
         (ends.chunks(2).collect(), *is_known)
     }
 
-    /// How far an element is from the beginning of the buffer, in bytes. `values` are the numbers by which it is found,
-    /// `iteration` is the iteration's, and `counters` are those of the loops in it.
-    pub fn distance(
+    /// Where an element is in the buffer. `values` are the numbers by which it is found, `iteration` is the iteration's, and
+    /// `counters` are those of the loops in it.
+    pub fn address(
         &self,
         builder: &Builder<'m>,
+        buffer: Value<'m>,
         place: &Place<'m>,
         values: &[Value<'m>],
         iteration: &[Value<'m>],
@@ -276,14 +289,22 @@ impl<'m> Stored<'m> {
         let mut sum = module.const_i64(0);
         let mut values = values.iter();
         let mut next = || *values.next().expect("there is a value for each");
-        for (kept, index) in self.numbers.iter().zip(&place.index) {
+        let mut innermost = None;
+        let last = self.numbers.len() - 1;
+        for (at, (kept, index)) in self.numbers.iter().zip(&place.index).enumerate() {
             let period = match *kept {
                 Kept::One => continue,
                 Kept::Some(period) => Some(module.const_i64(period)),
                 Kept::All => None,
             };
             let (first, stride) = (next(), next());
-            let mut number = builder.difference(number(builder, index, iteration), first);
+            let number = number(builder, index, iteration);
+            if period.is_none() && at == last {
+                sum = builder.difference(sum, builder.multiply(first, stride));
+                innermost = Some(number);
+                continue;
+            }
+            let mut number = builder.difference(number, first);
             if let Some(period) = period {
                 // It is not negative.
                 number = builder.binary(Opcode::LLVMURem, number, period);
@@ -300,7 +321,16 @@ impl<'m> Stored<'m> {
         if self.part.is_some() {
             inside = builder.multiply(inside, next());
         }
-        builder.sum(sum, inside)
+        let byte = module.int(8);
+        let row = builder.element(byte, buffer, builder.sum(sum, inside));
+        match innermost {
+            // LLVM sees then what two iterations that follow each other have in common.
+            Some(number) => {
+                let bytes = self.part.unwrap_or(self.element).unsigned_abs();
+                builder.element(module.array(byte, bytes), row, number)
+            }
+            None => row,
+        }
     }
 
     /// Whether elements that differ by a number that the innermost loop of a nest counts have places of their own.
@@ -353,7 +383,14 @@ impl<'m> Writer<'_, 'm> {
                 Kept::Some(most) => Some(most),
                 Kept::All => None,
             };
-            let [first, last] = [&number.first, &number.last].map(|one| self.number(builder, one));
+            let [mut first, last] =
+                [&number.first, &number.last].map(|one| self.number(builder, one));
+            // Addresses have no constant of their own then: LLVM sees that what an iteration reads the next one does.
+            let constant = first.as_constant_int();
+            let is_near = constant.is_some_and(|first| (0..=MOST_FREE).contains(&first));
+            if rows.is_empty() && most.is_none() && is_near {
+                first = module.const_i64(0);
+            }
             let one = module.const_i64(1);
             let mut count = builder.plus(builder.difference(last, first), 1);
             count = builder.select(is(IntPredicate::LLVMIntSGT, count, one), count, one);
@@ -587,26 +624,15 @@ impl<'m> Writer<'_, 'm> {
             }
             None => {
                 let memory = builder.call(function(self.module, TAKE), &[total]);
-                let [inside, without, after] = [(); 3].map(|()| self.block());
+                let [inside, without] = [(); 2].map(|()| self.block());
                 builder.go_if(self.is_none(&builder, memory), without, inside);
+                let builder = self.at(without);
+                builder.call(no_memory(self.module), &[]);
+                builder.unreachable();
                 self.hand(&self.at(inside), memory, &all);
                 let last = self.code(&one.body, inside);
                 self.give_back(last, Some(memory));
-                self.at(last).go(after);
-                self.handed.clone_from(&handed);
-                let is_needed = |number: &usize| self.stored[*number].buffer.is_needed;
-                match its.iter().any(is_needed) {
-                    true => {
-                        let builder = self.at(without);
-                        builder.call(no_memory(self.module), &[]);
-                        builder.unreachable();
-                    }
-                    false => {
-                        let last = self.code(&one.body, without);
-                        self.at(last).go(after);
-                    }
-                }
-                after
+                last
             }
         };
         self.handed = handed;
