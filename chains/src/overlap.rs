@@ -279,21 +279,20 @@ pub(crate) fn loops(
     let has_own_loops = |nest: &usize| order.chain.nests[*nest].bounds.len() > group.depth;
     let body = match nests.iter().all(has_own_loops) {
         true => {
-            let of_part = |((ranges, &nest), more): ((&Vec<Range>, &usize), &Vec<(i64, i64)>)| {
-                let bounds = &order.chain.nests[nest].bounds;
+            let of_part = |(part, ranges): (usize, &Vec<Range>)| {
+                let bounds = &order.chain.nests[nests[part]].bounds;
                 let its = ranges.iter().zip(&extents).zip(bounds).enumerate();
                 let within = its.map(|(at, ((range, extent), bounds))| Within {
                     first: range.0.clone(),
                     last: range.1.clone(),
                     // The first tile begins where this nest does.
-                    is_inside: more[at].0 <= 0
+                    is_inside: overlap.more[part][at].0 <= 0
                         && bounds.first.iterators.iter().all(|&factor| factor == 0)
                         && Expression::of(&bounds.first, &[]) == extent.0,
                 });
                 within.collect::<Vec<_>>()
             };
-            let parts = ranges.iter().zip(&nests).zip(&overlap.more);
-            let within: Vec<_> = parts.map(of_part).collect();
+            let within: Vec<_> = ranges.iter().enumerate().map(of_part).collect();
             guarded::loops(emission, group, &within)?
         }
         false => emission.in_tile(group, walk, &tile, &overlap.more)?,
