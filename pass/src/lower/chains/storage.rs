@@ -51,6 +51,8 @@ pub struct Temporary<'m> {
     /// Bytes of an element, and of each of its parts, if it has some that are alike.
     element: i64,
     part: Option<i64>,
+    /// The bytes of each access, if these are alike.
+    unit: Option<i64>,
     /// What accesses it.
     accesses: Vec<Place<'m>>,
 }
@@ -61,8 +63,10 @@ pub struct Place<'m> {
     nest: usize,
     /// A load or store.
     pub at: Instruction<'m>,
-    index: Vec<Affine>,
+    pub index: Vec<Affine>,
     pub inside: Inside<'m>,
+    /// Whether every iteration accesses all of the element by it.
+    pub covers: bool,
 }
 
 /// A space that has a buffer.
@@ -74,6 +78,8 @@ pub struct Stored<'m> {
     element: i64,
     /// Bytes of a part, where each part of an element has rows of its own.
     part: Option<i64>,
+    /// The bytes of each access, if these are alike.
+    unit: Option<i64>,
     accesses: Vec<Place<'m>>,
 }
 
@@ -134,6 +140,7 @@ pub fn temporary<'m>(
     }
     Ok(Temporary {
         element,
+        unit: part.filter(|part| are_alike && element % part == 0),
         part: part.filter(|part| are_alike && *part < element && element % part == 0),
         accesses,
     })
@@ -167,6 +174,7 @@ fn place<'m>(
         at,
         index: index.clone(),
         inside: inside.clone(),
+        covers: one.covers,
     })
 }
 
@@ -186,7 +194,12 @@ impl<'m> Stored<'m> {
         };
         let periods = buffer.numbers.iter().map(|number| number.period);
         let numbers: Vec<_> = periods.enumerate().map(kept).collect();
-        let Temporary { element, part, .. } = *temporary;
+        let Temporary {
+            element,
+            part,
+            unit,
+            ..
+        } = *temporary;
         let has_rows = numbers.last() == Some(&Kept::All);
         let part = part.filter(|part| has_rows && element / part <= MOST_ROWS);
         let accesses = temporary.accesses.iter();
@@ -195,6 +208,7 @@ impl<'m> Stored<'m> {
             numbers,
             element,
             part,
+            unit,
             accesses: accesses.cloned().collect(),
             buffer: buffer.clone(),
         }
@@ -205,18 +219,33 @@ impl<'m> Stored<'m> {
         self.buffer.is_needed || self.numbers.iter().any(|one| *one != Kept::All)
     }
 
+    /// Bytes of an element.
+    pub fn element(&self) -> i64 {
+        self.element
+    }
+
+    /// Bytes of each of its parts, which all accesses are to.
+    pub fn unit(&self) -> Option<i64> {
+        self.unit
+    }
+
+    /// How many accesses use it.
+    pub fn uses(&self) -> usize {
+        self.accesses.len()
+    }
+
     /// What accesses it in a nest.
     pub fn accesses(&self, nest: usize) -> Vec<Place<'m>> {
         let its = self.accesses.iter().filter(|place| place.nest == nest);
         its.cloned().collect()
     }
 
-    /// Of what types the values are by which an iteration finds elements: the address of the buffer, where it has one, and
+    /// Of what types the values are by which an iteration finds elements: the address of the buffer, whether it has one, and
     /// numbers. The last ones are from where to where each number of elements in the buffer goes, and whether no element is
     /// elsewhere, where others may be read.
     pub fn values(&self, module: &'m Module) -> Vec<Type<'m>> {
         let kept = self.numbers.iter().filter(|one| **one != Kept::One);
-        let count = 2 * kept.count() + usize::from(self.part.is_some()) + self.ends();
+        let count = 1 + 2 * kept.count() + usize::from(self.part.is_some()) + self.ends();
         let numbers = (0..count).map(|_| module.int(64));
         [module.pointer()].into_iter().chain(numbers).collect()
     }
@@ -273,10 +302,48 @@ impl<'m> Stored<'m> {
         counters: &[Value<'m>],
     ) -> Value<'m> {
         let module = builder.module();
+        let (sum, row) = self.outside(builder, &place.index, values, iteration);
+        // Where each part has rows of its own, these are counted.
+        let unit = self.part.unwrap_or(1);
+        let mut inside = module.const_i64(place.inside.constant / unit);
+        for ((_, bytes), &counter) in place.inside.counters.iter().zip(counters) {
+            let more = builder.multiply(counter, module.const_i64(bytes / unit));
+            inside = builder.sum(inside, more);
+        }
+        if let Some(row) = row {
+            inside = builder.multiply(inside, row);
+        }
+        builder.sum(sum, inside)
+    }
+
+    /// The same of a byte of an element.
+    pub fn distance_of(
+        &self,
+        builder: &Builder<'m>,
+        index: &[Affine],
+        byte: i64,
+        values: &[Value<'m>],
+        iteration: &[Value<'m>],
+    ) -> Value<'m> {
+        let (sum, row) = self.outside(builder, index, values, iteration);
+        let inside = builder.module().const_i64(byte / self.part.unwrap_or(1));
+        let inside = row.map_or(inside, |row| builder.multiply(inside, row));
+        builder.sum(sum, inside)
+    }
+
+    /// How far an element is from the beginning of the buffer, and how far its parts are apart, where each has rows of its own.
+    fn outside(
+        &self,
+        builder: &Builder<'m>,
+        index: &[Affine],
+        values: &[Value<'m>],
+        iteration: &[Value<'m>],
+    ) -> (Value<'m>, Option<Value<'m>>) {
+        let module = builder.module();
         let mut sum = module.const_i64(0);
         let mut values = values.iter();
         let mut next = || *values.next().expect("there is a value for each");
-        for (kept, index) in self.numbers.iter().zip(&place.index) {
+        for (kept, index) in self.numbers.iter().zip(index) {
             let period = match *kept {
                 Kept::One => continue,
                 Kept::Some(period) => Some(module.const_i64(period)),
@@ -290,17 +357,7 @@ impl<'m> Stored<'m> {
             }
             sum = builder.sum(sum, builder.multiply(number, stride));
         }
-        // Where each part has rows of its own, these are counted.
-        let unit = self.part.unwrap_or(1);
-        let mut inside = module.const_i64(place.inside.constant / unit);
-        for ((_, bytes), &counter) in place.inside.counters.iter().zip(counters) {
-            let more = builder.multiply(counter, module.const_i64(bytes / unit));
-            inside = builder.sum(inside, more);
-        }
-        if self.part.is_some() {
-            inside = builder.multiply(inside, next());
-        }
-        builder.sum(sum, inside)
+        (sum, self.part.map(|_| next()))
     }
 
     /// Whether elements that differ by a number that the innermost loop of a nest counts have places of their own.
@@ -398,7 +455,10 @@ impl<'m> Writer<'_, 'm> {
     fn hand(&mut self, base: &Builder<'m>, address: Value<'m>, all: &[(usize, Laid<'m>)]) {
         let mut at = address;
         for (number, (values, size)) in all {
-            let values: Vec<_> = [at].into_iter().chain(values.iter().copied()).collect();
+            let has_it = self.module.const_i64(1);
+            let values: Vec<_> = { [at, has_it].into_iter() }
+                .chain(values.iter().copied())
+                .collect();
             for (nest, iteration) in self.iterations.iter().enumerate() {
                 let mut first = iteration.values.len();
                 for (other, count) in &iteration.buffers {
