@@ -1,7 +1,8 @@
 //! Which loops become one where nobody says so: a model of what a chain moves through the caches.
 //!
 //! Candidates are the ways to cut a chain into loops that follow each other and become one. Of nests that are one, all loops
-//! but the innermost one are shared, or the outermost one alone: innermost loops stay as they are, and are vectorised. What is
+//! but the innermost one are shared, or the outermost one alone: innermost loops are not moved, and are vectorised; some of
+//! them become one later ([`joined`](crate::joined)). What is
 //! not parallel is no candidate. An element costs what it takes to get it from where it is: from memory, where all that the
 //! chain accesses does not fit into a cache, when it is touched for the first time in loops that are one; later on from the
 //! cache that holds all that is touched before that happens again, which is rows of each space, as many as those loops need at

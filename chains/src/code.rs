@@ -187,21 +187,27 @@ impl Expression {
         Self::extreme(of, i64::max, Self::Largest)
     }
 
+    /// What it is without a constant that is added, and that constant.
+    pub fn split(&self) -> (&Self, i64) {
+        const NOTHING: &Expression = &Expression::Constant(0);
+        match self {
+            Self::Constant(constant) => (NOTHING, *constant),
+            Self::Add(base, more) => match **more {
+                Self::Constant(constant) => (base, constant),
+                _ => (self, 0),
+            },
+            one => (one, 0),
+        }
+    }
+
     /// Of those that differ by a constant, one is enough.
     fn extreme(of: Vec<Self>, better: fn(i64, i64) -> i64, all: fn(Vec<Self>) -> Self) -> Self {
         let mut parts: Vec<(Self, i64)> = Vec::new();
         for one in of {
-            let (base, constant) = match one {
-                Self::Constant(constant) => (Self::Constant(0), constant),
-                Self::Add(base, constant) => match *constant {
-                    Self::Constant(constant) => (*base, constant),
-                    constant => (Self::Add(base, constant.into()), 0),
-                },
-                one => (one, 0),
-            };
-            match parts.iter_mut().find(|part| part.0 == base) {
+            let (base, constant) = one.split();
+            match parts.iter_mut().find(|part| part.0 == *base) {
                 Some(part) => part.1 = better(part.1, constant),
-                None => parts.push((base, constant)),
+                None => parts.push((base.clone(), constant)),
             }
         }
         let sum = |(base, constant)| Self::sum(base, Self::Constant(constant));

@@ -6,7 +6,8 @@
 //!
 //! A schedule becomes a plan in steps: [`dependences`] are worked out; an [`Order`](order::Order) is put together, item by item,
 //! each of which is proved to be legal (`legality`, with `shifts` where loops become one, `blocks` and `overlap` where rows of
-//! those run in parallel), by a model where nobody says how (`choice`); its loops are made (`loops`, and `guarded` without isl),
+//! those run in parallel), by a model where nobody says how (`choice`); its loops are made (`loops`, and `guarded` without isl; `joined` makes
+//! inner ones one where nobody says so),
 //! and [`storage`] says which temporary spaces need less. All of that is in integer sets, by [`isl`].
 //!
 //! Guarantee: a plan runs each iteration of each loop once, but for those whose results are in buffers alone that the plan
@@ -19,6 +20,7 @@ pub mod code;
 pub mod dependences;
 mod guarded;
 pub mod isl;
+mod joined;
 mod legality;
 mod loops;
 pub mod model;

@@ -22,6 +22,9 @@ pub struct Chain {
     pub spaces: Vec<Space>,
     /// The loops, in the order in which they are written.
     pub nests: Vec<Nest>,
+    /// Pairs of spaces, one of which is written, that may have memory in common for all that the code shows: it is asked when the
+    /// program runs, or trusted, that they have none.
+    pub may_overlap: Vec<(usize, usize)>,
 }
 
 /// A data space: elements that have numbers. Two of them have none in common.

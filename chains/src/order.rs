@@ -14,7 +14,7 @@ use crate::model::{Affine, Chain};
 use crate::overlap::{self, Overlap};
 use crate::plan::{Plan, Refused};
 use crate::pragma::Position;
-use crate::{choice, legality, loops, shifts, storage};
+use crate::{choice, joined, legality, loops, shifts, storage};
 
 /// Iterations of a tile in a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +102,8 @@ pub struct Order<'a> {
     pub(crate) moving: Vec<usize>,
     /// Whether it depends on how many threads there are.
     asks_for_threads: bool,
+    /// Whether inner loops may become one.
+    joins: bool,
     walks: usize,
 }
 
@@ -125,6 +127,7 @@ impl<'a> Order<'a> {
             requires: Vec::new(),
             moving: Vec::new(),
             asks_for_threads: false,
+            joins: false,
             walks: 0,
         };
         order.groups = (0..chain.nests.len())
@@ -214,6 +217,7 @@ impl<'a> Order<'a> {
     /// where that is legal, else in blocks.
     pub fn choose(&mut self, at: Position) -> Done {
         let chosen = choice::choose(self).map_err(|failed| Refused::failed(at, failed))?;
+        self.joins = true;
         let mut group = 0;
         for one in chosen {
             let mut groups = group..group + one.count;
@@ -463,7 +467,11 @@ impl<'a> Order<'a> {
 
     /// The loops.
     pub fn plan(&self) -> std::result::Result<Plan, Failed> {
-        let (code, needed) = loops::of(self)?;
+        let (mut code, needed) = loops::of(self)?;
+        let mut joined = Vec::new();
+        if self.joins {
+            (code, joined) = joined::join(self, code)?;
+        }
         let (mut buffers, mut whole) = storage::buffers(self)?;
         whole.retain(|one| needed.iter().all(|buffer| buffer.space != one.space));
         buffers.extend(needed);
@@ -473,6 +481,7 @@ impl<'a> Order<'a> {
             buffers,
             whole,
             independent: legality::independent(self)?,
+            joined,
             threads: self.asks_for_threads.then_some(self.chain.parameters.len()),
         })
     }

@@ -25,6 +25,9 @@ pub struct Plan {
     /// Nests no iteration of whose innermost loop depends on another one of the same turn of the loops around, by the spaces
     /// themselves; of buffers, where these keep all of what that loop goes along.
     pub independent: Vec<usize>,
+    /// Variables of loops that run iterations of several nests, which depend on each other only where they are in one iteration
+    /// of it.
+    pub joined: Vec<usize>,
 }
 
 /// Why an order cannot be had.
@@ -236,6 +239,7 @@ pub fn as_written(chain: &Chain) -> Plan {
         whole: Vec::new(),
         threads: None,
         independent: Vec::new(),
+        joined: Vec::new(),
     }
 }
 

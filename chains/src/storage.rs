@@ -416,6 +416,14 @@ impl Versions {
                 }
             }
         }
+        let may_overlap = |one: usize, other: usize| {
+            let pair = (all.of[one], all.of[other]);
+            let mut pairs = chain.may_overlap.iter();
+            pairs.any(|&known| known == pair || (known.1, known.0) == pair)
+        };
+        let count = all.of.len();
+        let pairs = (0..count).flat_map(|other| (0..other).map(move |one| (one, other)));
+        all.chain.may_overlap = pairs.filter(|pair| may_overlap(pair.0, pair.1)).collect();
         Ok(all)
     }
 

@@ -145,6 +145,28 @@ fn chosen(chain: &Chain, parameters: &[Vec<i64>]) -> Plan {
     plan
 }
 
+/// The nests that share innermost loops.
+fn together(code: &Code) -> Vec<Vec<usize>> {
+    match code {
+        Code::Sequence(all) => {
+            let runs = all.iter().map(|one| match one {
+                Code::Run { nest, .. } => Some(*nest),
+                _ => None,
+            });
+            match runs.collect() {
+                Some(nests) => vec![nests],
+                None => all.iter().flat_map(together).collect(),
+            }
+        }
+        Code::For(one) => together(&one.body),
+        Code::If(one) => {
+            let otherwise = one.otherwise.iter().flat_map(together);
+            together(&one.then).into_iter().chain(otherwise).collect()
+        }
+        Code::Run { .. } => Vec::new(),
+    }
+}
+
 #[test]
 fn an_order_is_chosen() {
     // Jacobi's loops are one in blocks of rows: what the second one needs beyond a block runs first.
@@ -153,13 +175,18 @@ fn an_order_is_chosen() {
     let rows = vec![true, false, false];
     assert_eq!(loops_around(&plan.code, 0), vec![rows.clone(); 4]);
     assert_eq!(loops_around(&plan.code, 1), [rows]);
+    assert_eq!(together(\&plan.code), [[0, 1]]);
     assert_eq!(plan.threads, Some(1));
     // All loops over rows are one, in tiles that overlap; with results that others need, they have edges.
     let mut chain = fluxes(3);
     let plan = chosen(&chain, &sizes(0..=5));
     for nest in 0..9 {
         let edges = usize::from(matches!(nest, 6 | 7));
-        assert_eq!(loops_around(&plan.code, nest).len(), 1 + edges);
+        let Code::Sequence(parts) = &plan.code else {
+            unreachable!("it has been seen");
+        };
+        let has_it = |part: &&Code| !loops_around(part, nest).is_empty();
+        assert_eq!(parts.iter().filter(has_it).count(), 1 + edges);
     }
     for space in 2..5 {
         chain.spaces[space].is_local = true;
@@ -181,6 +208,16 @@ fn an_order_is_chosen() {
     ];
     let expected = expected.map(|(name, periods)| (name.to_string(), periods.to_vec()));
     assert_eq!(periods.collect::<Vec<_>>(), expected);
+    // What is needed at one place is computed in one iteration of inner loops, where all of them run; else as much as runs.
+    let all: &[&[usize]] = &[
+        &[0, 1],
+        &[3, 4, 6, 7, 2, 5, 8],
+        &[3, 4],
+        &[6, 7],
+        &[2, 5, 8],
+    ];
+    assert_eq!(together(&plan.code), all, "{}", text(&plan.code, 0));
+    assert_eq!(plan.joined.len(), all.len());
     // Loops that have nothing in common stay as they are.
     let here: &[&[i64]] = &[&[0, 0]];
     let chain = Builder::new(&["N"], &[("A", 2), ("B", 2)])

@@ -103,10 +103,34 @@ fn check_all(chain: &Chain, plan: &Plan, parameters: &[i64]) -> Result<(), Strin
     match plan.requires.holds(parameters, &[]) {
         Some(true) => {
             check_with(chain, &plan.code, &plan.buffers, parameters)?;
+            if !plan.joined.is_empty() {
+                let code = at_once(plan.code.clone(), &plan.joined);
+                check_with(chain, &code, &plan.buffers, parameters)?;
+            }
             check_buffers(chain, plan, parameters)
         }
         Some(false) => Ok(()),
         None => Err("what it requires has no answer".to_string()),
+    }
+}
+
+/// Code that runs iterations of these loops at the same time.
+fn at_once(code: Code, loops: &[usize]) -> Code {
+    match code {
+        Code::Sequence(all) => {
+            Code::Sequence(all.into_iter().map(|one| at_once(one, loops)).collect())
+        }
+        Code::For(mut one) => {
+            one.is_parallel |= loops.contains(&one.variable);
+            one.body = at_once(one.body, loops);
+            Code::For(one)
+        }
+        Code::If(mut one) => {
+            one.then = at_once(one.then, loops);
+            one.otherwise = one.otherwise.map(|one| at_once(one, loops));
+            Code::If(one)
+        }
+        run => run,
     }
 }
 

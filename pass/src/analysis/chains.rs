@@ -56,8 +56,6 @@ pub struct Modelled<'m> {
     pub parameters: Vec<Value<'m>>,
     /// Which of them the values are that its schedule names.
     pub values: Vec<usize>,
-    /// Pairs of spaces of which it is not known that they have no memory in common, and of which one is written.
-    pub must_not_overlap: Vec<(usize, usize)>,
     /// What iterations access spaces by, of each nest.
     pub accessing: Vec<Vec<Accessing<'m>>>,
     /// Bytes of an element of each space, if its parts lay side by side, where they are known.
@@ -287,7 +285,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
         self.settle_others(&found, &mut settled, &open, &names, &mut spaces, &mut nests)?;
         settled::only_all_of_elements(&mut nests, &spaces, &found, &settled);
         self.check_rows(&spaces, &nests, &domains);
-        let must_not_overlap = self.overlaps(&spaces, &nests, &found, &domains);
+        let may_overlap = self.overlaps(&spaces, &nests, &found, &domains);
         self.check_loads(&domains, &spaces, &found);
         let mut doubts = Vec::new();
         for name in &chain.said.locals {
@@ -332,10 +330,10 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                         accesses,
                     })
                     .collect(),
+                may_overlap,
             },
             parameters,
             values,
-            must_not_overlap,
             accessing,
             elements,
             doubts,

@@ -10,6 +10,7 @@ mod asked;
 mod bodies;
 mod code;
 mod independent;
+mod registers;
 mod storage;
 mod sums;
 mod threads;
@@ -30,6 +31,8 @@ use crate::marks::CHAINS;
 
 use bodies::{Around, Body, Iteration};
 use code::{Writer, nests_of, sums_of};
+use independent::Accesses;
+use registers::Register;
 use storage::{Stored, told};
 use sums::{Sum, sums};
 
@@ -60,7 +63,7 @@ pub struct Order<'m> {
     /// What spaces are called.
     pub names: Vec<String>,
     /// The loads and stores of each nest by which its iterations access spaces.
-    pub accesses: Vec<Vec<Instruction<'m>>>,
+    pub accesses: Accesses<'m>,
     /// Where the chain begins as the program has it, if it is there twice.
     pub written: Option<Block<'m>>,
     /// What else has to hold.
@@ -82,6 +85,8 @@ pub struct Lowered<'m> {
     counts_on: bool,
     /// Temporary spaces that have buffers.
     stored: Vec<Stored<'m>>,
+    /// What iterations of several nests pass on.
+    registers: Vec<Register<'m>>,
     /// What is told of them.
     pub shrinks: Vec<String>,
 }
@@ -120,8 +125,9 @@ pub fn check<'m>(module: &Module, order: Order<'m>) -> Result<Lowered<'m>, Why> 
             None => {}
         }
     }
+    let registers = Register::all(&order.plan, &stored);
     for (nest, body) in bodies.iter_mut().enumerate() {
-        body.use_buffers(nest, &stored);
+        body.use_buffers(nest, &stored, &registers);
     }
     let mut alone = None;
     if is_region(around.function) {
@@ -151,6 +157,7 @@ pub fn check<'m>(module: &Module, order: Order<'m>) -> Result<Lowered<'m>, Why> 
         sums,
         counts_on,
         stored,
+        registers,
         shrinks,
     })
 }
@@ -374,6 +381,8 @@ impl<'m> Lowered<'m> {
         let (shares, stored) = (&self.shares, &self.stored);
         let mut writer = Writer::before(module, jump, chain, &iterations, values, shares, stored);
         writer.independent.clone_from(&self.order.plan.independent);
+        writer.joined = &self.order.plan.joined;
+        writer.registers = &self.registers;
         writer.sums = &self.sums;
         let (inside, memory) = writer.with_buffers(begins, written);
         let last = writer.code(&self.order.plan.code, inside);
@@ -400,9 +409,18 @@ impl<'m> Lowered<'m> {
             }
             None => builder.go(first),
         }
-        for (accesses, closing) in self.order.accesses.iter().zip(&writer.closing) {
+        for (nest, closing) in writer.closing.iter().enumerate() {
+            let accesses = self.order.accesses.of(&[nest]);
             if !accesses.is_empty() && !closing.is_empty() {
-                Instruction::mark_independent(accesses, closing);
+                Instruction::mark_independent(&accesses, closing);
+            }
+        }
+        for one in &writer.closing_joined {
+            let mut accesses = self.order.accesses.of(&one.nests);
+            if !accesses.is_empty() {
+                accesses.retain(|access| !one.taken.contains(access));
+                accesses.extend(&one.others);
+                Instruction::mark_independent(&accesses, &[one.end]);
             }
         }
         jump.erase();

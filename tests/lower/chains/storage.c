@@ -95,6 +95,32 @@ void apart(long n, const double *restrict B, double (*restrict T)[1000], double 
   END;
 }
 
+// What a loop passes on to the next one in an iteration is in a register.
+// CHECK-LABEL: define internal {{.*}}@passed.omp_outlined
+// CHECK-NOT: alloca [1 x double]
+// CHECK: [[P:%.*]] = fmul <[[VECTOR:.*]]>
+// CHECK-NOT: load <
+// CHECK: fmul <[[VECTOR]]> [[P]], [[P]]
+// EARLY-LABEL: define internal {{.*}}@passed.omp_outlined
+// EARLY: alloca [1 x double], align 64
+// TOLD-DAG: P shrinks to (1,*), for each thread [-Rpass=okl]
+void passed(long n, const double *restrict B, double (*restrict P)[1000], double (*restrict C)[1000]) {
+  CHAIN("@7:20 auto", "@7:50 P");
+  {
+    FOR2("1", "write P{(i,j)} read B{(j)}", n, n);
+    for (long i = 1; i <= n; i++)
+      for (long j = 1; j <= n; j++)
+        P[i][j] = B[j] * i;
+    NEXT;
+    FOR2("1", "read P{(i,j)} write C{(i,j)}", n, n);
+    for (long i = 1; i <= n; i++)
+      for (long j = 1; j <= n; j++)
+        C[i][j] = P[i][j] * P[i][j];
+    NEXT;
+  }
+  END;
+}
+
 // What was there before is read where it is.
 // TOLD-DAG: U shrinks to (3,*) [-Rpass=okl]
 void border(long n, double (*restrict B)[1000], double (*restrict U)[1000]) {

@@ -30,6 +30,8 @@ pub struct Accessing<'m> {
     pub index: Option<Vec<Affine>>,
     /// Where in the element, where that is known.
     pub inside: Option<Inside<'m>>,
+    /// Whether every iteration accesses all of the element so.
+    pub covers: bool,
     /// Bytes; 0 where they are not known.
     pub bytes: i64,
 }
@@ -92,31 +94,37 @@ impl<'m> Originals<'m> {
         nest: &Iteration<'c>,
     ) -> Vec<Accessing<'m>> {
         let inside = named.and_then(|named| self.inside(found, fit, named, nest));
+        let (inside, covers) = inside.unzip();
+        let covers = found.must && covers == Some(true);
         let one = |&(one, mode): &(Instruction<'c>, Mode)| Accessing {
             at: self.of(one),
             space: fit.space,
             mode,
             index: fit.index.clone(),
             inside: inside.clone(),
+            covers,
             bytes: found.bytes,
         };
         found.by.iter().map(one).collect()
     }
 
-    /// Where in an element an access is.
+    /// Where in an element an access is, and whether it is to all of it.
     fn inside<'c>(
         &self,
         found: &Found<'c>,
         fit: &Fit,
         named: &Named<'c>,
         nest: &Iteration<'c>,
-    ) -> Option<Inside<'m>> {
+    ) -> Option<(Inside<'m>, bool)> {
         let (split, within) = found.split.as_ref().zip(fit.within.as_ref())?;
         let mut inside = Inside {
             constant: within.at,
             counters: Vec::new(),
         };
         let mut rest: Vec<&Used<'c>> = split.turns.iter().collect();
+        // The first byte, and how far loops go on from it.
+        let mut least = within.at;
+        let mut runs = Vec::new();
         // As often as there are runs behind in the other distances.
         let mut bytes = named.bytes;
         for (part, &first) in named.parts.iter().zip(&within.first).rev() {
@@ -128,20 +136,31 @@ impl<'m> Originals<'m> {
                 Some(at) => {
                     let used = rest.remove(at);
                     let sign = if used.factor == part.stride { 1 } else { -1 };
-                    self.count(&mut inside, used, nest, bytes.checked_mul(sign)?)?;
+                    let its = bytes.checked_mul(sign)?;
+                    self.count(&mut inside, used, nest, its)?;
+                    runs.push((its.checked_mul(used.range.by)?, used));
                 }
                 // Each of its runs is the same one.
                 None if rest.iter().any(|used| used.factor.as_constant().is_none()) => return None,
                 None => {}
             }
             inside.constant = inside.constant.checked_add(bytes.checked_mul(first)?)?;
+            least = least.checked_add(bytes.checked_mul(first)?)?;
             bytes = bytes.checked_mul(part.count.as_constant()?)?;
         }
         // Runs that are one.
         for used in rest {
-            self.count(&mut inside, used, nest, used.factor.as_constant()?)?;
+            let its = used.factor.as_constant()?;
+            self.count(&mut inside, used, nest, its)?;
+            runs.push((its.checked_mul(used.range.by)?, used));
         }
-        Some(inside)
+        runs.sort_by_key(|run| run.0.saturating_abs());
+        let all = runs.iter().try_fold(found.bytes, |all, (step, used)| {
+            let count = used.range.count.as_constant()?;
+            (step.checked_abs()? == all).then(|| all.checked_mul(count))?
+        });
+        let covers = least == 0 && all.is_some() && all == bytes_of(named);
+        Some((inside, covers))
     }
 
     /// Adds how far a loop's number is away from that with which the access comes first in the element.

@@ -113,7 +113,7 @@ pub fn print(run: &Run<'_>) -> bool {
                     let _ = writeln!(text, "  nest {number} {}", accessing(one, name, element));
                 }
             }
-            for &(one, other) in &known.must_not_overlap {
+            for &(one, other) in &known.model.may_overlap {
                 let _ = writeln!(
                     text,
                     "  {} and {} must not overlap",

@@ -6,6 +6,8 @@
 
 use std::collections::HashSet;
 
+use okl_chains::model::Affine;
+
 use crate::analysis::leaving::Leaving;
 use crate::analysis::variables::{Does, is_harmless, uses};
 use crate::ir::{Chain, Counter, Extent, Nest};
@@ -16,6 +18,7 @@ use crate::lower::cpu::counted::variable;
 use crate::lower::cpu::threads::area::{Area, is_read_from};
 use crate::lower::cpu::threads::{Why, not};
 
+use super::registers::Register;
 use super::storage::{Place, Stored};
 
 /// What the name of such a function ends with.
@@ -61,6 +64,8 @@ struct Used<'m> {
     number: usize,
     stored: Stored<'m>,
     accesses: Vec<Place<'m>>,
+    /// Numbers of elements that may be in registers.
+    registers: Vec<Vec<Affine>>,
 }
 
 /// What has become a function.
@@ -70,9 +75,11 @@ pub struct Iteration<'m> {
     pub function: Function<'m>,
     /// Variables whose values it is handed.
     pub values: Vec<Instruction<'m>>,
-    /// The buffers that it can use, by their numbers, and how many values each of them has. Where the first one, its address,
-    /// is null it uses the space itself.
+    /// The buffers that it can use, by their numbers, and how many values each of them has. Where the second one, behind its
+    /// address, is 0 it uses the space itself.
     pub buffers: Vec<(usize, usize)>,
+    /// Elements of buffers that can be in variables of the stack, whose addresses come next: null where they are not.
+    pub registers: Vec<(usize, Vec<Affine>)>,
     /// Other values, which are there in front of the chain.
     pub others: Vec<Value<'m>>,
 }
@@ -196,11 +203,21 @@ impl<'m> Body<'m> {
     }
 
     /// Has it use buffers, by their numbers, where it accesses them.
-    pub fn use_buffers(&mut self, nest: usize, all: &[Stored<'m>]) {
-        let used = all.iter().enumerate().map(|(number, stored)| Used {
-            number,
-            stored: stored.clone(),
-            accesses: stored.accesses(nest),
+    pub fn use_buffers(&mut self, nest: usize, all: &[Stored<'m>], registers: &[Register<'m>]) {
+        let used = all.iter().enumerate().map(|(number, stored)| {
+            let its = registers.iter().filter(|one| one.buffer == number);
+            let mut indices: Vec<Vec<Affine>> = Vec::new();
+            for index in its.flat_map(|one| one.indices(nest)) {
+                if !indices.contains(index) {
+                    indices.push(index.clone());
+                }
+            }
+            Used {
+                number,
+                stored: stored.clone(),
+                accesses: stored.accesses(nest),
+                registers: indices,
+            }
         });
         self.buffers = used.filter(|one| !one.accesses.is_empty()).collect();
     }
@@ -411,12 +428,24 @@ impl<'m> Body<'m> {
             }
             found.push(own);
         }
+        let mut registers = Vec::new();
+        for index in self.buffers.iter().flat_map(|one| &one.registers) {
+            let ty = module.pointer();
+            let [none, new] = [(); 2].map(|()| allocas.alloca(ty, 8));
+            moved.push(new.as_instruction().expect("a stack variable"));
+            outer.store(ty.zero(), none);
+            inner.store(outer.load(ty, none), new);
+            registers.push((index, new));
+        }
+        let mut rest = &registers[..];
         outer.go(first);
         inner.go(self.counter.body);
         self.widen(module, &wide);
         let iteration: Vec<_> = wide.iter().map(|one| one.1).collect();
         for ((one, own), counters) in self.buffers.iter().zip(&found).zip(&counters) {
-            one.redirect(module, own, &iteration, counters);
+            let (its, others) = rest.split_at(one.registers.len());
+            rest = others;
+            one.redirect(module, (own, its), &iteration, counters);
         }
 
         let place = first.instructions()[0];
@@ -447,11 +476,17 @@ impl<'m> Body<'m> {
         let buffers = self.buffers.iter().zip(&found);
         let buffers: Vec<_> = buffers.map(|(one, own)| (one.number, own.len())).collect();
         let of_buffers: usize = buffers.iter().map(|one| one.1).sum();
-        let known = self.iteration.len() + self.values.len() + of_buffers;
+        let of_registers = registers.len();
+        let known = self.iteration.len() + self.values.len() + of_buffers + of_registers;
+        let registers = self.buffers.iter().flat_map(|one| {
+            let its = one.registers.iter();
+            its.map(|index| (one.number, index.clone()))
+        });
         Iteration {
             function: made,
             values: self.values.clone(),
             buffers,
+            registers: registers.collect(),
             others: call.arguments().into_iter().skip(known).collect(),
         }
     }
@@ -492,11 +527,11 @@ impl<'m> Used<'m> {
     }
 
     /// Has accesses go to the buffer, where there is one. `own` are variables that have the values by which elements are
-    /// found.
+    /// found, and variables with the addresses of registers.
     fn redirect(
         &self,
         module: &'m Module,
-        own: &[(Value<'m>, Type<'m>)],
+        (own, registers): (&[(Value<'m>, Type<'m>)], &[(&Vec<Affine>, Value<'m>)]),
         iteration: &[Value<'m>],
         counters: &[Vec<Value<'m>>],
     ) {
@@ -504,8 +539,8 @@ impl<'m> Used<'m> {
             let builder = Builder::before(module, place.at);
             let values = own.iter().map(|&(variable, ty)| builder.load(ty, variable));
             let values: Vec<_> = values.collect();
-            let [buffer, values @ ..] = &values[..] else {
-                unreachable!("it has an address");
+            let [buffer, has_it, values @ ..] = &values[..] else {
+                unreachable!("it has an address, and may have none");
             };
             let mut kept = self
                 .stored
@@ -519,8 +554,19 @@ impl<'m> Used<'m> {
                 kept = builder.select(is_in, kept, as_written);
             }
             let same = Comparison::Integer(IntPredicate::LLVMIntEQ);
-            let is_none = builder.ask(same, *buffer, module.pointer().zero());
-            let address = builder.select(is_none, as_written, kept);
+            let is_none = builder.ask(same, *has_it, module.const_i64(0));
+            let mut address = builder.select(is_none, as_written, kept);
+            if let Some((_, own)) = registers.iter().find(|one| *one.0 == place.index) {
+                let register = builder.load(module.pointer(), *own);
+                let mut inside = module.const_i64(place.inside.constant);
+                for ((_, bytes), &counter) in place.inside.counters.iter().zip(counters) {
+                    let more = builder.multiply(counter, module.const_i64(*bytes));
+                    inside = builder.sum(inside, more);
+                }
+                let part = builder.element(module.int(8), register, inside);
+                let is_none = builder.ask(same, register, module.pointer().zero());
+                address = builder.select(is_none, address, part);
+            }
             place.at.limit_alignment(self.stored.alignment(place));
             place.at.set_operand(operand, address);
         }

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use okl_chains::code::{Code, Condition, Expression, For, If};
 
 use super::bodies::Iteration;
+use super::registers::{Register, taken_by};
 use super::storage::Stored;
 use super::sums::Sum;
 use crate::ir::{Chain, Counter, Counting, Nest};
@@ -49,12 +50,27 @@ pub struct Writer<'a, 'm> {
     /// Nests no iteration of whose innermost loop depends on another one, and what closes such loops, of each nest.
     pub independent: Vec<usize>,
     pub closing: Vec<Vec<Instruction<'m>>>,
+    /// Variables of loops whose iterations of several nests are as independent, and what closes such loops.
+    pub joined: &'a [usize],
+    pub closing_joined: Vec<Closing<'m>>,
+    /// What iterations of such loops pass on.
+    pub registers: &'a [Register<'m>],
     /// Temporary spaces that have buffers.
     pub stored: &'a [Stored<'m>],
     /// Whether a loop around has buffers for each of its iterations.
     pub has_private: bool,
     /// Buffers on the stack, of which each thread has its own.
     pub own: Vec<Instruction<'m>>,
+}
+
+/// What closes a loop of several nests, none of whose iterations depends on another one by these loads and stores.
+pub struct Closing<'m> {
+    pub nests: Vec<usize>,
+    pub end: Instruction<'m>,
+    /// Accesses of nests that are to the stack.
+    pub taken: Vec<Instruction<'m>>,
+    /// Those of no nest.
+    pub others: Vec<Instruction<'m>>,
 }
 
 impl<'a, 'm> Writer<'a, 'm> {
@@ -79,7 +95,8 @@ impl<'a, 'm> Writer<'a, 'm> {
             let values: Vec<_> = one.values.iter().map(load).collect();
             let buffers =
                 { one.buffers.iter() }.flat_map(|&(number, _)| stored[number].values(module));
-            let none: Vec<_> = buffers.map(|ty| ty.zero()).collect();
+            let registers = one.registers.iter().map(|_| module.pointer());
+            let none: Vec<_> = buffers.chain(registers).map(|ty| ty.zero()).collect();
             [values, none, one.others.clone()].concat()
         });
         Self {
@@ -99,6 +116,9 @@ impl<'a, 'm> Writer<'a, 'm> {
             calls: Vec::new(),
             independent: Vec::new(),
             closing: vec![Vec::new(); chain.nests.len()],
+            joined: &[],
+            closing_joined: Vec::new(),
+            registers: &[],
             stored,
             has_private: false,
             own: Vec::new(),
@@ -205,13 +225,29 @@ impl<'a, 'm> Writer<'a, 'm> {
         builder.go_if(builder.ask(less, variable, end), body, exit);
 
         let around = self.variables.insert(one.variable, variable);
+        let taken = self.take_registers(one);
         let last = self.body(one, body);
+        let others = self.keep_registers(one, &taken, last);
         self.restore(one.variable, around);
         let builder = self.at(last);
         let next = exact(&builder, Opcode::LLVMAdd, variable, step);
         builder.go(header);
-        if let Some(nest) = self.independent(one) {
-            self.closing[nest].extend(last.terminator());
+        let end = last.terminator().expect("it has just been made");
+        match &self.independent(one)[..] {
+            [] => {}
+            [nest] => self.closing[*nest].push(end),
+            nests => {
+                let taken = nests
+                    .iter()
+                    .flat_map(|&nest| taken_by(&taken, self.stored, nest));
+                let closing = Closing {
+                    nests: nests.to_vec(),
+                    end,
+                    taken: taken.collect(),
+                    others,
+                };
+                self.closing_joined.push(closing);
+            }
         }
         variable.add_incoming(next, last);
         exit

@@ -53,6 +53,8 @@ pub struct Temporary<'m> {
     /// Bytes of an element, and of each of its parts, if it has some that are alike.
     element: i64,
     part: Option<i64>,
+    /// The bytes of each access, if these are alike.
+    unit: Option<i64>,
     /// What accesses it.
     accesses: Vec<Place<'m>>,
 }
@@ -63,8 +65,10 @@ pub struct Place<'m> {
     nest: usize,
     /// A load or store.
     pub at: Instruction<'m>,
-    index: Vec<Affine>,
+    pub index: Vec<Affine>,
     pub inside: Inside<'m>,
+    /// Whether every iteration accesses all of the element by it.
+    pub covers: bool,
 }
 
 /// A space that has a buffer.
@@ -76,6 +80,8 @@ pub struct Stored<'m> {
     element: i64,
     /// Bytes of a part, where each part of an element has rows of its own.
     part: Option<i64>,
+    /// The bytes of each access, if these are alike.
+    unit: Option<i64>,
     accesses: Vec<Place<'m>>,
 }
 
@@ -136,6 +142,7 @@ pub fn temporary<'m>(
     }
     Ok(Temporary {
         element,
+        unit: part.filter(|part| are_alike && element % part == 0),
         part: part.filter(|part| are_alike && *part < element && element % part == 0),
         accesses,
     })
@@ -169,6 +176,7 @@ fn place<'m>(
         at,
         index: index.clone(),
         inside: inside.clone(),
+        covers: one.covers,
     })
 }
 
@@ -198,7 +206,12 @@ impl<'m> Stored<'m> {
         };
         let periods = buffer.numbers.iter().map(|number| number.period);
         let numbers: Vec<_> = periods.enumerate().map(kept).collect();
-        let Temporary { element, part, .. } = *temporary;
+        let Temporary {
+            element,
+            part,
+            unit,
+            ..
+        } = *temporary;
         let has_rows = numbers.last() == Some(&Kept::All);
         let part = part.filter(|part| has_rows && element / part <= MOST_ROWS);
         let accesses = temporary.accesses.iter();
@@ -207,6 +220,7 @@ impl<'m> Stored<'m> {
             numbers,
             element,
             part,
+            unit,
             accesses: accesses.cloned().collect(),
             buffer: buffer.clone(),
         }
@@ -217,18 +231,33 @@ impl<'m> Stored<'m> {
         self.buffer.is_needed || self.numbers.iter().any(|one| *one != Kept::All)
     }
 
+    /// Bytes of an element.
+    pub fn element(&self) -> i64 {
+        self.element
+    }
+
+    /// Bytes of each of its parts, which all accesses are to.
+    pub fn unit(&self) -> Option<i64> {
+        self.unit
+    }
+
+    /// How many accesses use it.
+    pub fn uses(&self) -> usize {
+        self.accesses.len()
+    }
+
     /// What accesses it in a nest.
     pub fn accesses(&self, nest: usize) -> Vec<Place<'m>> {
         let its = self.accesses.iter().filter(|place| place.nest == nest);
         its.cloned().collect()
     }
 
-    /// Of what types the values are by which an iteration finds elements: the address of the buffer, where it has one, and
+    /// Of what types the values are by which an iteration finds elements: the address of the buffer, whether it has one, and
     /// numbers. The last ones are from where to where each number of elements in the buffer goes, and whether no element is
     /// elsewhere, where others may be read.
     pub fn values(&self, module: &'m Module) -> Vec<Type<'m>> {
         let kept = self.numbers.iter().filter(|one| **one != Kept::One);
-        let count = 2 * kept.count() + usize::from(self.part.is_some()) + self.ends();
+        let count = 1 + 2 * kept.count() + usize::from(self.part.is_some()) + self.ends();
         let numbers = (0..count).map(|_| module.int(64));
         [module.pointer()].into_iter().chain(numbers).collect()
     }
@@ -286,12 +315,50 @@ impl<'m> Stored<'m> {
         counters: &[Value<'m>],
     ) -> Value<'m> {
         let module = builder.module();
+        let unit = self.unit_of_inside();
+        let mut inside = module.const_i64(place.inside.constant / unit);
+        for ((_, bytes), &counter) in place.inside.counters.iter().zip(counters) {
+            let more = builder.multiply(counter, module.const_i64(bytes / unit));
+            inside = builder.sum(inside, more);
+        }
+        self.address_inside(builder, buffer, &place.index, inside, values, iteration)
+    }
+
+    /// The same of a byte of an element.
+    pub fn address_of(
+        &self,
+        builder: &Builder<'m>,
+        buffer: Value<'m>,
+        index: &[Affine],
+        byte: i64,
+        values: &[Value<'m>],
+        iteration: &[Value<'m>],
+    ) -> Value<'m> {
+        let inside = builder.module().const_i64(byte / self.unit_of_inside());
+        self.address_inside(builder, buffer, index, inside, values, iteration)
+    }
+
+    /// What places in an element are counted in, in bytes: where each part has rows of its own, these are counted.
+    fn unit_of_inside(&self) -> i64 {
+        self.part.unwrap_or(1)
+    }
+
+    fn address_inside(
+        &self,
+        builder: &Builder<'m>,
+        buffer: Value<'m>,
+        index: &[Affine],
+        mut inside: Value<'m>,
+        values: &[Value<'m>],
+        iteration: &[Value<'m>],
+    ) -> Value<'m> {
+        let module = builder.module();
         let mut sum = module.const_i64(0);
         let mut values = values.iter();
         let mut next = || *values.next().expect("there is a value for each");
         let mut innermost = None;
         let last = self.numbers.len() - 1;
-        for (at, (kept, index)) in self.numbers.iter().zip(&place.index).enumerate() {
+        for (at, (kept, index)) in self.numbers.iter().zip(index).enumerate() {
             let period = match *kept {
                 Kept::One => continue,
                 Kept::Some(period) => Some(module.const_i64(period)),
@@ -310,13 +377,6 @@ impl<'m> Stored<'m> {
                 number = builder.binary(Opcode::LLVMURem, number, period);
             }
             sum = builder.sum(sum, builder.multiply(number, stride));
-        }
-        // Where each part has rows of its own, these are counted.
-        let unit = self.part.unwrap_or(1);
-        let mut inside = module.const_i64(place.inside.constant / unit);
-        for ((_, bytes), &counter) in place.inside.counters.iter().zip(counters) {
-            let more = builder.multiply(counter, module.const_i64(bytes / unit));
-            inside = builder.sum(inside, more);
         }
         if self.part.is_some() {
             inside = builder.multiply(inside, next());
@@ -435,7 +495,10 @@ impl<'m> Writer<'_, 'm> {
     fn hand(&mut self, base: &Builder<'m>, address: Value<'m>, all: &[(usize, Laid<'m>)]) {
         let mut at = address;
         for (number, (values, size)) in all {
-            let values: Vec<_> = [at].into_iter().chain(values.iter().copied()).collect();
+            let has_it = self.module.const_i64(1);
+            let values: Vec<_> = { [at, has_it].into_iter() }
+                .chain(values.iter().copied())
+                .collect();
             for (nest, iteration) in self.iterations.iter().enumerate() {
                 let mut first = iteration.values.len();
                 for (other, count) in &iteration.buffers {
