@@ -31,10 +31,11 @@ use crate::marks::CHAINS;
 use bodies::{Around, Body, Iteration};
 use code::{Writer, nests_of, sums_of};
 use storage::{Stored, told};
-use sums::{Sum, sums};
+use sums::Sum;
 
 pub use independent::accesses;
 pub use storage::{Temporary, temporary};
+pub use sums::{Sums, sums};
 
 /// Parameters of more than 32 bits are looked at: sums of them do not overflow then, nor do products of two of them where
 /// there are such.
@@ -61,6 +62,8 @@ pub struct Order<'m> {
     pub names: Vec<String>,
     /// The loads and stores of each nest by which its iterations access spaces.
     pub accesses: Vec<Vec<Instruction<'m>>>,
+    /// What the iterations of each nest only combine something with.
+    pub sums: Sums<'m>,
     /// Where the chain begins as the program has it, if it is there twice.
     pub written: Option<Block<'m>>,
     /// What else has to hold.
@@ -74,8 +77,6 @@ pub struct Lowered<'m> {
     bodies: Vec<Body<'m>>,
     /// Of each nest, whether threads may share loops around it.
     shares: Vec<bool>,
-    /// Of each nest, what its iterations combine.
-    sums: Vec<Vec<Sum<'m>>>,
     /// Why the loops that threads are to share run on one thread.
     pub alone: Option<Why>,
     /// Whether what its loops count with is read behind it.
@@ -122,6 +123,7 @@ pub fn check<'m>(module: &Module, order: Order<'m>) -> Result<Lowered<'m>, Why> 
     }
     for (nest, body) in bodies.iter_mut().enumerate() {
         body.use_buffers(nest, &stored);
+        body.combine(&order.sums.by[nest]);
     }
     let mut alone = None;
     if is_region(around.function) {
@@ -132,9 +134,9 @@ pub fn check<'m>(module: &Module, order: Order<'m>) -> Result<Lowered<'m>, Why> 
     let may_share = |body: &Body<'m>| alone.is_none() && body.alone.is_none();
     let shares: Vec<_> = bodies.iter().map(may_share).collect();
     let has_parallel = asks(&order.plan.code, &|one| one.is_parallel);
-    let sums: Vec<_> = bodies.iter().map(sums).collect();
+    let sums: &[Vec<Sum<'m>>] = &order.sums.all;
     let combines = asks(&order.plan.code, &|one| {
-        one.is_parallel && sums_of(one, &sums).is_none()
+        one.is_parallel && sums_of(one, sums).is_none()
     });
     let of_body = || bodies.iter().find_map(|body| body.alone.clone());
     let of_results =
@@ -148,7 +150,6 @@ pub fn check<'m>(module: &Module, order: Order<'m>) -> Result<Lowered<'m>, Why> 
         around,
         bodies,
         shares,
-        sums,
         counts_on,
         stored,
         shrinks,
@@ -374,7 +375,7 @@ impl<'m> Lowered<'m> {
         let (shares, stored) = (&self.shares, &self.stored);
         let mut writer = Writer::before(module, jump, chain, &iterations, values, shares, stored);
         writer.independent.clone_from(&self.order.plan.independent);
-        writer.sums = &self.sums;
+        writer.sums = &self.order.sums.all;
         let (inside, memory) = writer.with_buffers(begins, written);
         let last = writer.code(&self.order.plan.code, inside);
         writer.give_back(last, memory);

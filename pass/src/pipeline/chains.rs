@@ -12,7 +12,9 @@ use crate::analysis::chains::{self, Modelled, Outcome};
 use crate::diagnostic::{Declined, Site, report};
 use crate::ir::{Chain, Nest};
 use crate::llvm::{Block, Call, Module, Severity};
-use crate::lower::chains::{Lowered, Order, Temporary, accesses, check, take_out_all, temporary};
+use crate::lower::chains::{
+    Lowered, Order, Temporary, accesses, check, sums, take_out_all, temporary,
+};
 use crate::recognise::loop_chain;
 use crate::recognise::loop_chain::written::{self, Choice, Hidden};
 
@@ -218,6 +220,7 @@ fn order<'m>(
         }
     };
     let accesses = accesses(&known);
+    let sums = sums(&known, chain.site.instruction().function());
     trusted.extend(known.trusted);
     Ok(Some(Order {
         chain,
@@ -226,6 +229,7 @@ fn order<'m>(
         temporaries,
         names: known.model.spaces.into_iter().map(|one| one.name).collect(),
         accesses,
+        sums,
         written,
         asked: known.asked,
     }))

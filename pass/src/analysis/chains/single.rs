@@ -132,10 +132,29 @@ pub fn run_once<'c>(copy: &'c Module, chains: &[Chain<'c>]) -> Vec<Option<Single
         function.remove_attribute("optnone");
         let passes = Passes::over(function);
         passes.run("sroa,instsimplify,simplifycfg,sroa,instsimplify,simplifycfg");
+        read_both(copy, function);
     }
     numbered()
         .map(|(number, chain)| find(copy, number, chain, known[number].as_ref()?))
         .collect()
+}
+
+/// Has both be read where one of two addresses is chosen to read from, and what is read chosen instead: that is more than what
+/// an iteration reads, and no less.
+fn read_both<'c>(copy: &'c Module, function: Function<'c>) {
+    let mut loads = function.instructions();
+    loads.retain(|one| one.opcode() == Opcode::LLVMLoad && one.is_plain_access());
+    while let Some(load) = loads.pop() {
+        let Some(chosen) = load.operand(0).as_op(Opcode::LLVMSelect) else {
+            continue;
+        };
+        let builder = Builder::before(copy, load);
+        let [yes, no] = [1, 2].map(|which| builder.load(load.ty(), chosen.operand(which)));
+        let value = builder.select(chosen.operand(0), yes, no);
+        load.replace_all_uses_with(value);
+        load.erase();
+        loads.extend([yes, no].into_iter().filter_map(Value::as_instruction));
+    }
 }
 
 /// Marks the places of a chain, and takes its loops apart.

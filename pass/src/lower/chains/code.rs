@@ -231,17 +231,17 @@ impl<'a, 'm> Writer<'a, 'm> {
         let entry = Builder::at_entry(self.module, self.function);
         let variable = entry.alloca(long, 8);
         let sums = sums_of(one, self.sums).expect("it was looked at before");
+        let builder = self.at(block);
         let combined = sums.into_iter().map(|sum| {
-            let ty = sum.variable.allocated_type().expect("a stack variable");
-            let own = entry.alloca(ty, sum.variable.stack_alignment());
+            let own = entry.alloca(sum.ty, 16);
             Combined {
-                target: *sum.variable,
+                target: sum.variable,
                 own: own.as_instruction().expect("a stack variable"),
                 operation: sum.operation,
+                first: Combined::first(&builder, sum.variable, sum.operation, sum.ty),
             }
         });
         let combined: Vec<_> = combined.collect();
-        let builder = self.at(block);
         let [first, end, step] = self.ends(&builder, one);
         let handed = self.handed.clone();
         let passed: Vec<Vec<_>> = handed
@@ -411,17 +411,16 @@ pub fn sums_of<'m>(one: &For, of_nests: &[Vec<Sum<'m>>]) -> Option<Vec<Sum<'m>>>
     }
     let mut nests = Vec::new();
     nests_of(&one.body, &mut nests);
-    for sum in nests.iter().flat_map(|&nest| &of_nests[nest]) {
+    let of_loop = nests.iter().flat_map(|&nest| &of_nests[nest]);
+    for sum in of_loop.filter(|sum| one.combines.contains(&sum.space)) {
         match found.iter().find(|one| one.variable == sum.variable) {
-            Some(known) if known.operation != sum.operation => return None,
+            Some(known) if known != sum => return None,
             Some(_) => {}
             None => found.push(*sum),
         }
     }
-    let mut spaces = one.combines.clone();
-    spaces.sort_unstable();
-    spaces.dedup();
-    (spaces.len() == found.len()).then_some(found)
+    let is_known = |space: &usize| found.iter().any(|sum| sum.space == *space);
+    one.combines.iter().all(is_known).then_some(found)
 }
 
 /// The numbers of the nests that code runs.

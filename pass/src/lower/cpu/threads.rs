@@ -24,7 +24,7 @@ use crate::lower::runtime_call::declare_openmp;
 use crate::marks::ON_DEVICE;
 
 use area::{Area, is_read_from, is_slot};
-pub use combined::{Combined, neutral};
+pub use combined::{Combined, can_combine};
 use outline::{LOOP, fork, outline};
 pub use outline::{PLAIN, ident};
 
@@ -121,7 +121,6 @@ fn shared<'m>(counters: &[Counter<'m>]) -> Result<Shared<'m>, Why> {
     })
 }
 
-/// Has OpenMP's threads share a loop that was written for that: its iterations may run at the same time, what it computes its
 /// Has OpenMP's threads share a loop that was written for that: its iterations may run at the same time, what it computes its
 /// numbers from is there in front of it, and of the code around it uses addresses and numbers of 64 bits. What they combine is
 /// written into variables of its own by each, and each has its own of the variables `own`. Returns the function that each of
