@@ -6,8 +6,10 @@
 
 use std::collections::HashMap;
 
+use okl_abi::f;
 use okl_chains::code::{Code, Condition, Expression, For, If};
 
+use super::asks;
 use super::bodies::Iteration;
 use super::storage::Stored;
 use super::sums::Sum;
@@ -16,7 +18,8 @@ use crate::llvm::{
     Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Type,
     Value,
 };
-use crate::lower::cpu::threads::Combined;
+use crate::lower::cpu::threads::{Combined, PLAIN, ident};
+use crate::lower::runtime_call::declare_openmp;
 
 /// The code that is written.
 pub struct Writer<'a, 'm> {
@@ -38,8 +41,10 @@ pub struct Writer<'a, 'm> {
     pub variables: HashMap<usize, Value<'m>>,
     /// Of each nest, whether threads may share loops around it.
     shares: &'a [bool],
-    /// Whether threads share a loop around.
+    /// Whether threads share a loop around, or one of them runs the code.
     is_shared: bool,
+    /// The thread, where the threads of a region around run all of the code and share its loops.
+    pub team: Option<Value<'m>>,
     /// Of each nest, what its iterations combine.
     pub sums: &'a [Vec<Sum<'m>>],
     /// Loops that threads share, and what they combine behind them.
@@ -94,6 +99,7 @@ impl<'a, 'm> Writer<'a, 'm> {
             variables: HashMap::new(),
             shares,
             is_shared: false,
+            team: None,
             sums: &[],
             shared: Vec::new(),
             calls: Vec::new(),
@@ -115,6 +121,12 @@ impl<'a, 'm> Writer<'a, 'm> {
 
     /// Writes code at the end of a block. Returns the block in which it goes on.
     pub fn code(&mut self, code: &Code, block: Block<'m>) -> Block<'m> {
+        let is_sequence = matches!(code, Code::Sequence(_));
+        if let (Some(thread), false, false) = (self.team, self.is_shared, is_sequence)
+            && !self.has_shared(code)
+        {
+            return self.by_one(code, thread, block);
+        }
         match code {
             Code::Sequence(all) => all.iter().fold(block, |block, one| self.code(one, block)),
             Code::For(one) => {
@@ -142,6 +154,38 @@ impl<'a, 'm> Writer<'a, 'm> {
         }
     }
 
+    /// Whether threads share a loop of some code.
+    fn has_shared(&self, code: &Code) -> bool {
+        asks(code, &|one| self.is_shared(one))
+    }
+
+    /// Has one thread of a team run code for which the others wait.
+    fn by_one(&mut self, code: &Code, thread: Value<'m>, block: Block<'m>) -> Block<'m> {
+        let [inside, behind] = [(); 2].map(|()| self.block());
+        let builder = self.at(block);
+        let arguments = [ident(self.module, PLAIN), thread];
+        let begins = declare_openmp(self.module, &f::okl_mpi_kmpc_master);
+        let is_first = builder.call(begins, &arguments);
+        let is_first = builder.compare(is_first, self.module.const_i32(0), true);
+        builder.go_if(is_first, inside, behind);
+        self.is_shared = true;
+        let last = self.code(code, inside);
+        self.is_shared = false;
+        let builder = self.at(last);
+        let ends = declare_openmp(self.module, &f::okl_mpi_kmpc_end_master);
+        builder.call(ends, &arguments);
+        builder.go(behind);
+        self.wait(behind, thread);
+        behind
+    }
+
+    /// Has the threads of a team wait for each other at the end of a block.
+    pub fn wait(&self, block: Block<'m>, thread: Value<'m>) {
+        let barrier = declare_openmp(self.module, &f::okl_mpi_kmpc_barrier);
+        self.at(block)
+            .call(barrier, &[ident(self.module, PLAIN), thread]);
+    }
+
     /// What a loop stands like in the source: the loop of the nest at that depth, if it runs one nest only.
     fn like_of(&self, one: &For) -> Option<Instruction<'m>> {
         let mut nests = Vec::new();
@@ -159,7 +203,10 @@ impl<'a, 'm> Writer<'a, 'm> {
         let mut nests = Vec::new();
         nests_of(&one.body, &mut nests);
         let may_share = nests.iter().all(|&nest| self.shares[nest]);
+        // What a team combines is in no variable of the function.
+        let is_alone = self.team.is_some() && !one.combines.is_empty();
         one.is_parallel
+            && !is_alone
             && sums_of(one, self.sums).is_some()
             && !self.is_shared
             && !self.has_private
@@ -313,6 +360,9 @@ impl<'a, 'm> Writer<'a, 'm> {
             },
         };
         self.shared.push((counter, combined));
+        if let Some(thread) = self.team {
+            self.wait(exit, thread);
+        }
         exit
     }
 
