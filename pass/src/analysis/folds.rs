@@ -199,6 +199,13 @@ impl<'m> Search<'_, 'm> {
             }
             Opcode::LLVMPHI => {
                 self.carry(*user, form);
+                for (one, _) in user.incoming() {
+                    match truth(one).filter(|_| form == Form::Truth) {
+                        Some(true) => self.is(Fold::Any)?,
+                        Some(false) => self.is(Fold::All)?,
+                        None => {}
+                    }
+                }
                 Some(())
             }
             Opcode::LLVMSelect if operands[0] == value => {
