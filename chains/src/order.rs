@@ -427,14 +427,38 @@ impl<'a> Order<'a> {
         done
     }
 
+    /// Of which space it is not known which elements nests access that depend on each other by it.
+    pub fn unknown_of(&self, earlier: &[usize], later: &[usize]) -> Option<String> {
+        let unknown = |nest: usize, space: usize| {
+            let mut all = self.chain.nests[nest].accesses.iter();
+            all.any(|one| one.space == space && one.index.is_none())
+        };
+        let its = self.dependences.iter().find_map(|one| {
+            let is_between = earlier.contains(&one.from) && later.contains(&one.to);
+            let nest = [one.from, one.to]
+                .into_iter()
+                .find(|nest| unknown(*nest, one.space));
+            nest.filter(|_| is_between).map(|nest| (nest, one.space))
+        });
+        let (nest, space) = its?;
+        let space = &self.chain.spaces[space].name;
+        Some(format!(
+            "it is not understood which elements of `{space}` {} accesses",
+            self.name(nest)
+        ))
+    }
+
     /// Asks that tiles of sizes that are known at run time are as large as what their parts need of each other reaches.
     fn reaches(&mut self, at: Position, group: &Group) -> Done {
         for (size, reach) in
             legality::reaches(self, group).map_err(|failed| Refused::failed(at, failed))?
         {
             let Some(reach) = reach else {
-                let why = "loops that are tiled cannot be fused: one needs what is arbitrarily many iterations away in another";
-                return Err(Refused::illegal(at, why.to_string()));
+                let far = "one needs what is arbitrarily many iterations away in another";
+                let why = self.unknown_of(&group.nests(), &group.nests());
+                let why = why.unwrap_or_else(|| far.to_string());
+                let why = format!("loops that are tiled cannot be fused: {why}");
+                return Err(Refused::illegal(at, why));
             };
             let (size, reach) = (Expression::Parameter(size), Expression::Constant(reach));
             self.require(Condition::AtLeast(size, reach));

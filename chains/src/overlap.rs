@@ -75,7 +75,9 @@ pub(crate) fn found(
             let to = place(one.to).ok_or(Failed::Error)?;
             let Some(ends) = blocks::ends(order, group, one, dimensions)? else {
                 let name = order.name(one.to);
-                return Ok(Err(format!("{name} needs what is arbitrarily far away")));
+                let why = order.unknown_of(&[one.from], &[one.to]);
+                let far = || format!("{name} needs what is arbitrarily far away");
+                return Ok(Err(why.unwrap_or_else(far)));
             };
             for (at, (least, largest)) in ends.into_iter().enumerate() {
                 let (front, behind) = match to == from {

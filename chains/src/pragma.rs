@@ -156,6 +156,8 @@ pub struct OpenMp {
     pub at: Position,
     /// Whether it is `parallel for`: its iterations may run on several threads.
     pub is_parallel: bool,
+    /// Whether it is `for`: the threads of the region that it is in share its iterations.
+    pub is_shared: bool,
     /// Whether it is `simd`: several of them may run at once.
     pub is_simd: bool,
     /// What its clauses say of variables.

@@ -60,10 +60,16 @@ pub fn found(
             match weights_of(order, groups, from, to, depth).map_err(failed)? {
                 Some(more) => weights.extend(more),
                 None => {
+                    let far = || {
+                        "one needs what is arbitrarily many iterations away in the other"
+                            .to_string()
+                    };
+                    let unknown = order.unknown_of(&groups[from].nests(), &groups[to].nests());
                     let why = format!(
-                        "{} and {} cannot be fused: one needs what is arbitrarily many iterations away in the other",
+                        "{} and {} cannot be fused: {}",
                         order.name(groups[from].first_nest()),
-                        order.name(groups[to].first_nest())
+                        order.name(groups[to].first_nest()),
+                        unknown.unwrap_or_else(far)
                     );
                     return Err(Refused::illegal(at, why));
                 }

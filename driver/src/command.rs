@@ -21,7 +21,7 @@ use crate::language::Language;
 use crate::loop_chains::{self, Dialect};
 use crate::measured::Measured;
 use crate::occa_devices::{self, Layout, Writes};
-use crate::okl_inputs::{self, Kind, Source, Steps};
+use crate::okl_inputs::{self, Kind, Source, Step, Steps};
 use crate::quote::command_line;
 use crate::tune::told::Tuned;
 use crate::{explain, okl, tune};
@@ -260,7 +260,7 @@ impl Context<'_> {
             front_step::keep(steps, folder)?;
         }
         for command in steps.commands.iter().take_while(|_| !step.is_to_end()) {
-            let command = self.command(command.stage, &command.words)?;
+            let command = self.compiles(steps, command)?;
             let status = match explains {
                 Some(asked) => explain::run(self.language, &command, asked, self.typed.as_ref())?,
                 None => front_step::run(&command, self.typed.as_ref())?,
@@ -271,6 +271,17 @@ impl Context<'_> {
             eprintln!("{}: note: {note}", self.language.driver);
         }
         Ok(failed)
+    }
+
+    /// A command of rewritten inputs. What is said of loop chains names variables.
+    fn compiles(&self, steps: &Steps, command: &Step) -> Result<Vec<OsString>, String> {
+        let mut sources = steps.sources.iter();
+        let has_chains = sources.any(|source| matches!(source.kind, Kind::Chains(_)));
+        let mut words = command.words.clone();
+        if has_chains && command.stage >= Stage::Compile {
+            words.insert(0, "-fno-discard-value-names".into());
+        }
+        self.command(command.stage, &words)
     }
 
     /// Prints the commands, with a folder of this folder in place of a temporary one.
@@ -290,7 +301,7 @@ impl Context<'_> {
             );
         }
         for step in &steps.commands {
-            println!("{}", show(&self.command(step.stage, &step.words)?));
+            println!("{}", show(&self.compiles(steps, step)?));
         }
         Ok(())
     }

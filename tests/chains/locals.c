@@ -123,6 +123,22 @@ static void scratch(const double *a, double *result) {
   }
 }
 
+// An array of the function's that no loop of the chain writes.
+static void weighted(const double *a, double *result) {
+  double weights[3] = {a[0], a[1], a[2]}, chosen[N + 2], last[2] = {a[3], a[4]}, between[N + 2];
+  for (int i = 0; i <= N + 1; i++)
+    chosen[i] = a[N + 1 - i] * weights[i % 3];
+  PRAGMA(omplc loopchain schedule(LINES) local(between))
+  {
+#pragma omplc for domain(1 : N) with(i) read a{(i)}, read chosen{(i)}, write between{(i)}
+    for (int i = 1; i <= N; i++)
+      between[i] = a[i] * chosen[i];
+#pragma omplc for domain(1 : N) with(i) read chosen{(i)}, read between{(i)}, read last{(1)}, write result{(i)}
+    for (int i = 1; i <= N; i++)
+      result[i] = between[i] - chosen[i] * last[1];
+  }
+}
+
 int main(void) {
   enum { SIZE = (N + 2) * (M + 2) };
   static double a[SIZE], result[SIZE], first[SIZE], second[SIZE], wanted[SIZE];
@@ -169,6 +185,8 @@ int main(void) {
   }
   right &= same("again", result + 1, wanted + 1, N);
   print_doubles("again", result, N + 2);
+  weighted(a, result);
+  print_doubles("weighted", result, N + 2);
   scratch(a, result);
   print_doubles("scratch", result, SIZE);
   puts(right ? "right" : "wrong");

@@ -4,7 +4,8 @@
 //
 // Reductions at the beginning, in the middle and at the end of a chain: a sum, a greatest value, a sum for each class. All numbers
 // are whole, so that their sums have the same bits in every order. The greatest value is read by a loop that follows: no schedule
-// may mix the two.
+// may mix the two. Then all the ways in which results are combined, in several loops, several times in an iteration, in variables
+// of the function and of the file.
 #include "chain.h"
 
 #if SCHEDULE == 0
@@ -77,6 +78,82 @@ static double scale(const double *a, double *b, int n) {
   return total + most;
 }
 
+static double highest;
+static long all_of_it;
+
+struct results {
+  double most, least, near;
+  float small;
+  long sum, product, counted;
+  int greatest, smallest, bits_of_all, bits, parity, holds, held, found;
+  unsigned largest;
+  short narrow;
+};
+
+static struct results many(const double *a, double *b, const int *class, int n) {
+  double most = -1e9, least = 1e9, near = -1e9;
+  float small = 1e9f;
+  long sum = 3, product = 1, counted = 0;
+  int greatest = -1000, smallest = 1000, bits_of_all = ~0, bits = 1, parity = 0, holds = 1, held = 1, found = 0;
+  unsigned largest = 0;
+  short narrow = 7;
+  PRAGMA(omplc loopchain schedule(ITEMS))
+  {
+#pragma omplc for domain(1 : n) with(i) read a{(i - 1), (i), (i + 1)}, write b{(i)}
+#pragma omp parallel for
+    for (int i = 1; i <= n; i++)
+      b[i] = a[i - 1] + 2 * a[i] + a[i + 1];
+#pragma omplc for domain(1 : n) with(i) read a{(i)}, read b{(i)}
+#pragma omp parallel for reduction(max : most, near) reduction(min : least, small)
+    for (int i = 1; i <= n; i++) {
+      if (b[i] > most)
+        most = b[i];
+      least = a[i] < least ? a[i] : least;
+      if (!(near >= a[i] - 3))
+        near = a[i] - 3;
+      small = small < (float)a[i] ? small : (float)a[i];
+    }
+#pragma omplc for domain(1 : n) with(i) read b{(i)}, read class{(i)}
+#pragma omp parallel for reduction(+ : sum, counted, narrow, all_of_it) reduction(* : product) reduction(^ : parity)
+    for (int i = 1; i <= n; i++) {
+      sum += (long)b[i];
+      if (class[i] > 3) {
+        sum -= class[i];
+        counted++;
+      } else
+        sum += 2;
+      product *= 2 * class[i] + 1;
+      narrow += class[i];
+      all_of_it += class[i];
+      parity ^= class[i];
+    }
+#pragma omplc for domain(1 : n) with(i) read class{(i)}
+#pragma omp parallel for reduction(max : greatest, largest) reduction(min : smallest) reduction(& : bits_of_all) reduction(| : bits) \
+    reduction(+ : sum)
+    for (int i = 1; i <= n; i++) {
+      greatest = class[i] * 3 - i % 7 > greatest ? class[i] * 3 - i % 7 : greatest;
+      if (class[i] - i % 5 < smallest)
+        smallest = class[i] - i % 5;
+      if ((unsigned)(class[i] * i) >= largest)
+        largest = (unsigned)(class[i] * i);
+      bits_of_all &= class[i] | 8;
+      bits |= class[i] & 2;
+      sum += 5;
+    }
+#pragma omplc for domain(1 : n) with(i) read a{(i)}, read class{(i)}
+#pragma omp parallel for reduction(&& : holds, held) reduction(|| : found) reduction(max : highest)
+    for (int i = 1; i <= n; i++) {
+      holds = holds && class[i] < CLASSES;
+      held = held && class[i] != 2;
+      found = found || (class[i] == 1 && a[i] > 3);
+      if (a[i] > highest)
+        highest = a[i];
+    }
+  }
+  return (struct results){most,   least,    near,     small,       sum,  product, counted, greatest,
+                          smallest, bits_of_all, bits, parity,  holds,   held,     found, largest, narrow};
+}
+
 int main(int argc, char **argv) {
   int n = argument(argc, argv, 1, 203), right = 1;
   double *a = doubles(n + 2), *b = doubles(n + 2), by_class[CLASSES] = {0}, wanted_by_class[CLASSES] = {0};
@@ -106,6 +183,12 @@ int main(int argc, char **argv) {
   print_doubles("b", b, n + 2);
   printf("%a %a\n", sum, total);
   print_doubles("by_class", by_class, CLASSES);
+  highest = -1e9;
+  struct results all = many(a, b, class, n);
+  printf("%a %a %a %a\n", all.most, all.least, all.near, (double)all.small);
+  printf("%ld %ld %ld %d %ld %a\n", all.sum, all.product, all.counted, all.narrow, all_of_it, highest);
+  printf("%d %d %u %d %d %d %d %d %d\n", all.greatest, all.smallest, all.largest, all.bits_of_all, all.bits, all.parity, all.holds,
+         all.held, all.found);
   free(a), free(b), free(class);
   puts(right ? "right" : "wrong");
   return !right;

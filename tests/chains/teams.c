@@ -1,10 +1,9 @@
-// later: REGIONS
 // schedules: 0 1 2 4
 // schedules later: 3
 // refused: 90
 //
-// Chains and OpenMP: loops with their own `parallel for` and with clauses, which the schedule replaces; with REGIONS a chain in a parallel
-// region, whose loops are shared by its threads; boxes in parallel, each with a chain; a chain in a task.
+// Chains and OpenMP: loops with their own `parallel for` and with clauses, which the schedule replaces; a chain in a parallel region, whose
+// loops are shared by its threads, and in a function that is called in one and outside; boxes in parallel, each with a chain; a chain in a task.
 #include "chain.h"
 
 #if SCHEDULE == 0
@@ -44,27 +43,50 @@ static void with_clauses(const double *a, double *b, double *c, double offset) {
   printf("%a\n", other);
 }
 
-static void in_a_region(const double *a, double *b, double *c) {
-#ifdef REGIONS
-#pragma omp parallel
-#endif
+// A function of a region, or of none.
+static void shared_out(const double *a, double *b, double *c, int n) {
+  PRAGMA(omplc loopchain schedule(ITEMS))
   {
+#pragma omplc for domain(1 : n) with(i) read c{(i)}, write c{(i)}
+#pragma omp for schedule(static) nowait
+    for (int i = 1; i <= n; i++)
+      c[i] += 1;
+#pragma omplc for domain(1 : n) with(i) read a{(i - 1), (i)}, read c{(i)}, write b{(i)}
+#pragma omp for schedule(static) nowait
+    for (int i = 1; i <= n; i++)
+      b[i] = a[i - 1] * a[i] + c[i];
+  }
+}
+
+static double in_a_region(const double *a, double *b, double *c) {
+  double sum = 0;
+#pragma omp parallel
+  {
+    for (int t = 0; t < 3; t++) {
+      shared_out(a, b, c, N - t);
+#pragma omp barrier
+    }
     PRAGMA(omplc loopchain schedule(ITEMS))
     {
 #pragma omplc for domain(1 : N) with(i) read a{(i - 1), (i)}, write b{(i)}
-#ifdef REGIONS
 #pragma omp for
-#endif
       for (int i = 1; i <= N; i++)
         b[i] = a[i - 1] * a[i];
 #pragma omplc for domain(1 : N) with(i) read b{(i), (i + 1)}, write c{(i)}
-#ifdef REGIONS
-#pragma omp for
-#endif
+#pragma omp for nowait
       for (int i = 1; i <= N; i++)
         c[i] = b[i] + b[i + 1];
     }
+    PRAGMA(omplc loopchain schedule(ITEMS))
+    {
+#pragma omplc for domain(1 : N) with(i) read c{(i)}
+#pragma omp for reduction(+ : sum)
+      for (int i = 1; i <= N; i++)
+        sum += (double)(long)(64 * c[i]);
+    }
   }
+  shared_out(a, b, c, N);
+  return sum;
 }
 
 static void box(const double *a, double *b, double *c) {
@@ -89,7 +111,7 @@ int main(void) {
   with_clauses(a[0], b[0], c[0], 0.125);
   print_doubles("b", b[0], N + 2);
   print_doubles("c", c[0], N + 2);
-  in_a_region(a[1], b[1], c[1]);
+  printf("%a\n", in_a_region(a[1], b[1], c[1]));
   print_doubles("b", b[1], N + 2);
   print_doubles("c", c[1], N + 2);
 #pragma omp parallel for schedule(dynamic)

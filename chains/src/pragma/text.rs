@@ -144,10 +144,10 @@ impl LoopPragma {
 impl fmt::Display for OpenMp {
     fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
         write!(to, "@{} omp", self.at)?;
-        to.write_str(if self.is_parallel {
-            " parallel for"
-        } else {
-            ""
+        to.write_str(match (self.is_parallel, self.is_shared) {
+            (true, _) => " parallel for",
+            (false, true) => " for",
+            (false, false) => "",
         })?;
         to.write_str(if self.is_simd { " simd" } else { "" })?;
         for clause in &self.clauses {
@@ -421,6 +421,7 @@ impl Reader<'_> {
         let mut read = OpenMp {
             at,
             is_parallel,
+            is_shared: !is_parallel && self.take("for"),
             is_simd: self.take("simd"),
             clauses: Vec::new(),
         };
@@ -557,10 +558,12 @@ mod tests {
 
         fn openmp(&mut self) -> OpenMp {
             let is_parallel = self.flag();
+            let is_shared = !is_parallel && self.flag();
             OpenMp {
                 at: self.position(),
                 is_parallel,
-                is_simd: !is_parallel || self.flag(),
+                is_shared,
+                is_simd: !is_parallel && !is_shared || self.flag(),
                 clauses: self.all(3, |any| {
                     let by = ["+", "&&", "max", "::mine::sum", "-"][any.below(5)];
                     let mut variables = any.all(3, Self::name);

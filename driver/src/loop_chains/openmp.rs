@@ -73,9 +73,12 @@ pub(crate) fn read(pragma: &Pragma) -> Result<Option<Directive>, (Position, Stri
             .get(at)
             .map_or("", |token| token.text.as_str())
     };
+    let is_shared = word(0) == "for";
     let (is_parallel, is_simd, mut at) = match [word(0), word(1), word(2)] {
         ["parallel", "for", "simd"] => (true, true, 3),
         ["parallel", "for", _] => (true, false, 2),
+        ["for", "simd", _] => (false, true, 2),
+        ["for", ..] => (false, false, 1),
         ["simd", ..] => (false, true, 1),
         _ => return Ok(None),
     };
@@ -83,6 +86,7 @@ pub(crate) fn read(pragma: &Pragma) -> Result<Option<Directive>, (Position, Stri
         says: OpenMp {
             at: pragma.at,
             is_parallel,
+            is_shared,
             is_simd,
             clauses: Vec::new(),
         },

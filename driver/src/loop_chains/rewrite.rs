@@ -34,6 +34,8 @@ struct Chain {
     is_auto: bool,
     /// Whether the loops stay as they are written.
     is_left: bool,
+    /// Whether threads of a region around share all of its loops.
+    is_shared: bool,
     /// The loops in it, by the numbers of their pragmas.
     loops: Vec<(usize, LoopPragma)>,
 }
@@ -208,6 +210,7 @@ impl Rewriting<'_> {
             pragma: number,
             is_auto,
             is_left,
+            is_shared: self.is_shared(open, close),
             said,
             values,
             open,
@@ -230,6 +233,26 @@ impl Rewriting<'_> {
                 false
             }
         }
+    }
+
+    /// Whether the threads of a region share all loops of a chain, in a way in which okl can have them do so: each has a
+    /// directive for that, and they can be there twice.
+    fn is_shared(&self, open: usize, close: usize) -> bool {
+        let in_it = self.pragmas.iter().filter(|one| {
+            let word = one.tokens.first().map(|token| token.text.as_str());
+            (open + 1..=close).contains(&one.next) && one.name == WORD && word == Some("for")
+        });
+        let shared = |one: &Pragma| {
+            let mut all = self.group(one.next).map(|other| &self.pragmas[other]);
+            all.any(|other| {
+                let read = || openmp::read(other).ok().flatten();
+                other.name == "omp" && read().is_some_and(|directive| directive.says.is_shared)
+            })
+        };
+        self.facts.has_openmp
+            && twice::can_be(self.tokens, open, close)
+            && in_it.clone().count() > 0
+            && { in_it }.all(shared)
     }
 
     /// Tells a tuner of a chain.
@@ -322,6 +345,13 @@ impl Rewriting<'_> {
         let [mut in_front, mut behind] = [const { String::new() }; 2];
         for other in group {
             if self.pragmas[other].name != "omp" || !self.facts.has_openmp {
+                continue;
+            }
+            let is_for = self.pragmas[other]
+                .tokens
+                .first()
+                .is_some_and(|token| token.text == "for");
+            if is_for && !self.chains[around].is_shared {
                 continue;
             }
             match openmp::read(&self.pragmas[other]) {

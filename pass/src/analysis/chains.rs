@@ -289,10 +289,14 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
         self.check_loads(&domains, &spaces, &found);
         let mut doubts = Vec::new();
         for name in &chain.said.locals {
-            match spaces.all[..spaces.names]
-                .iter_mut()
-                .find(|one| one.0.name == name.text)
-            {
+            // Several that nobody has named may be called alike.
+            let plain = |one: &(model::Space, Option<spaces::Named<'c>>)| {
+                one.0.name.trim_end_matches('\'') == name.text
+            };
+            let is_clear = spaces.number(&name.text).is_some()
+                || spaces.all.iter().filter(|one| plain(one)).count() == 1;
+            let mut its = spaces.all.iter_mut().filter(|_| is_clear);
+            match its.find(|one| one.0.name == name.text) {
                 Some((space, named)) => {
                     space.is_local = true;
                     let line = named
@@ -305,7 +309,18 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                 }
                 None => {
                     let site = self.site(chain.site, name.at);
-                    let told = format!("{} is no data space of the loops of this chain", name.text);
+                    let mut nests = chain.nests.iter();
+                    let is_derived = nests.any(|one| one.said.accesses.is_empty());
+                    let more = match is_derived {
+                        true => {
+                            ", as far as is known of those that say nothing of what they access: say it"
+                        }
+                        false => "",
+                    };
+                    let told = format!(
+                        "{} is no data space of the loops of this chain{more}",
+                        name.text
+                    );
                     self.wrong(site, told);
                 }
             }

@@ -9,6 +9,7 @@ pub mod combine;
 pub mod control_flow;
 pub mod critical;
 pub mod flags;
+pub mod folds;
 pub mod increments;
 pub mod iterations;
 pub mod kernel;

@@ -17,6 +17,7 @@ mod threads;
 
 use std::collections::HashSet;
 
+use okl_abi::f;
 use okl_chains::code::{Code, Condition, Expression, For};
 use okl_chains::plan::Plan;
 
@@ -26,7 +27,8 @@ use crate::llvm::{
     Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Value,
 };
 use crate::lower::cpu::counted::Copies;
-use crate::lower::cpu::threads::{Why, not, share};
+use crate::lower::cpu::threads::{PLAIN, Why, ident, not, share, share_in_team};
+use crate::lower::runtime_call::declare_openmp;
 use crate::marks::CHAINS;
 
 use bodies::{Around, Body, Iteration};
@@ -34,10 +36,11 @@ use code::{Writer, nests_of, sums_of};
 use independent::Accesses;
 use registers::Register;
 use storage::{Stored, told};
-use sums::{Sum, sums};
+use sums::Sum;
 
 pub use independent::accesses;
 pub use storage::{Temporary, temporary};
+pub use sums::{Sums, sums};
 
 /// Parameters of more than 32 bits are looked at: sums of them do not overflow then, nor do products of two of them where
 /// there are such.
@@ -64,6 +67,8 @@ pub struct Order<'m> {
     pub names: Vec<String>,
     /// The loads and stores of each nest by which its iterations access spaces.
     pub accesses: Accesses<'m>,
+    /// What the iterations of each nest only combine something with.
+    pub sums: Sums<'m>,
     /// Where the chain begins as the program has it, if it is there twice.
     pub written: Option<Block<'m>>,
     /// What else has to hold.
@@ -77,8 +82,6 @@ pub struct Lowered<'m> {
     bodies: Vec<Body<'m>>,
     /// Of each nest, whether threads may share loops around it.
     shares: Vec<bool>,
-    /// Of each nest, what its iterations combine.
-    sums: Vec<Vec<Sum<'m>>>,
     /// Why the loops that threads are to share run on one thread.
     pub alone: Option<Why>,
     /// Whether what its loops count with is read behind it.
@@ -102,8 +105,15 @@ pub fn check<'m>(module: &Module, order: Order<'m>) -> Result<Lowered<'m>, Why> 
     check_variables(&bodies, &around)?;
     check_parameters(&order, &around)?;
     let most = Numbers::of(&order.plan);
-    if most.constant > MOST_CONSTANT || most.offset > MOST_OFFSET {
-        return not("its order has numbers that are too large");
+    let (number, limit) = match most.constant > MOST_CONSTANT {
+        true => (most.constant, MOST_CONSTANT),
+        false => (most.offset, MOST_OFFSET),
+    };
+    if number > limit {
+        return Err(format!(
+            "its order has the number {number}, and {limit} is the most: smaller tiles and shifts have smaller numbers, and \
+             the size of a tile may be a variable"
+        ));
     }
     let mut runs = Vec::new();
     nests_of(&order.plan.code, &mut runs);
@@ -128,9 +138,12 @@ pub fn check<'m>(module: &Module, order: Order<'m>) -> Result<Lowered<'m>, Why> 
     let registers = Register::all(&order.plan, &stored);
     for (nest, body) in bodies.iter_mut().enumerate() {
         body.use_buffers(nest, &stored, &registers);
+        body.combine(&order.sums.by[nest]);
     }
     let mut alone = None;
-    if is_region(around.function) {
+    if is_of_team(&order.chain) {
+        // Each thread runs all of it, but for what they share.
+    } else if is_region(around.function) {
         alone = Some("each thread of the region that it is in runs all of it".to_string());
     } else if !module.has_flag("openmp") {
         alone = Some("the file is not compiled with -fopenmp".to_string());
@@ -138,9 +151,11 @@ pub fn check<'m>(module: &Module, order: Order<'m>) -> Result<Lowered<'m>, Why> 
     let may_share = |body: &Body<'m>| alone.is_none() && body.alone.is_none();
     let shares: Vec<_> = bodies.iter().map(may_share).collect();
     let has_parallel = asks(&order.plan.code, &|one| one.is_parallel);
-    let sums: Vec<_> = bodies.iter().map(sums).collect();
+    let sums: &[Vec<Sum<'m>>] = &order.sums.all;
+    let is_of_team = is_of_team(&order.chain);
     let combines = asks(&order.plan.code, &|one| {
-        one.is_parallel && sums_of(one, &sums).is_none()
+        let is_alone = is_of_team && !one.combines.is_empty();
+        one.is_parallel && (is_alone || sums_of(one, sums).is_none())
     });
     let of_body = || bodies.iter().find_map(|body| body.alone.clone());
     let of_results =
@@ -154,7 +169,6 @@ pub fn check<'m>(module: &Module, order: Order<'m>) -> Result<Lowered<'m>, Why> 
         around,
         bodies,
         shares,
-        sums,
         counts_on,
         stored,
         registers,
@@ -306,6 +320,15 @@ fn is_small(value: Value<'_>) -> bool {
     }
 }
 
+/// Whether the threads of a region around share the loops of a chain, each of which they all come to.
+pub fn is_of_team(chain: &Chain<'_>) -> bool {
+    let mut directives = chain
+        .nests
+        .iter()
+        .filter_map(|one| one.said.openmp.as_ref());
+    directives.any(|one| one.is_shared)
+}
+
 /// Whether a function is what the threads of a region run.
 fn is_region(function: Function<'_>) -> bool {
     let mut users = function.users().into_iter();
@@ -383,7 +406,16 @@ impl<'m> Lowered<'m> {
         writer.independent.clone_from(&self.order.plan.independent);
         writer.joined = &self.order.plan.joined;
         writer.registers = &self.registers;
-        writer.sums = &self.sums;
+        writer.sums = &self.order.sums.all;
+        if is_of_team(chain) {
+            let builder = Builder::before(module, jump);
+            builder.stand_at(like);
+            let asks = declare_openmp(module, &f::okl_mpi_kmpc_global_thread_num);
+            let thread = builder.call(asks, &[ident(module, PLAIN)]);
+            writer.team = Some(thread);
+            // What stands in front may have handed iterations to threads in another way, and goes on.
+            writer.wait(begins, thread);
+        }
         let (inside, memory) = writer.with_buffers(begins, written);
         let last = writer.code(&self.order.plan.code, inside);
         writer.give_back(last, memory);
@@ -424,12 +456,16 @@ impl<'m> Lowered<'m> {
             }
         }
         jump.erase();
+        let is_of_team = writer.team.is_some();
         let (shared, own) = (writer.shared, writer.own);
         take_out(module, chain);
         function.remove_unreachable_blocks();
         for counter in shared {
             let (counter, combined) = counter;
-            share(module, counter, combined, &own);
+            match is_of_team {
+                true => share_in_team(module, counter),
+                false => drop(share(module, counter, combined, &own)),
+            }
         }
         for one in &iterations {
             for call in one.function.users().into_iter().filter_map(Value::as_call) {

@@ -12,7 +12,9 @@ use crate::analysis::chains::{self, Modelled, Outcome};
 use crate::diagnostic::{Declined, Site, report};
 use crate::ir::{Chain, Nest};
 use crate::llvm::{Block, Call, Module, Severity};
-use crate::lower::chains::{Lowered, Order, Temporary, accesses, check, take_out_all, temporary};
+use crate::lower::chains::{
+    Lowered, Order, Temporary, accesses, check, is_of_team, sums, take_out_all, temporary,
+};
 use crate::recognise::loop_chain;
 use crate::recognise::loop_chain::written::{self, Choice, Hidden};
 
@@ -82,11 +84,25 @@ impl<'m> Lowering<'m> {
         };
         self.doubts.append(&mut known.doubts);
         let site = chain.site;
-        let (temporaries, mut whole) = temporaries(&chain, &mut known, on_devices);
-        let local = locals(&chain, &known);
         let choice = choices.iter().find(|choice| choice.is_of(site));
+        let is_of_team = is_of_team(&chain);
+        if is_of_team && choice.is_none() {
+            self.mistakes.push(Declined {
+                site: Site::Instruction(site.instruction()),
+                reason: "threads of a region share the loops of this chain, and it is not there as they are written"
+                    .to_string(),
+            });
+            return;
+        }
+        let why_whole = match (on_devices, is_of_team) {
+            (true, _) => Some("its loops may run on a device"),
+            (false, true) => Some("the threads of a region share its loops"),
+            (false, false) => None,
+        };
+        let (temporaries, mut whole) = temporaries(&chain, &mut known, why_whole);
+        let local = locals(&chain, &known);
         let written = choice.map(Choice::written);
-        let may_use = (temporaries, on_devices);
+        let may_use = (temporaries, why_whole.is_some());
         let found = order(chain, known, written, may_use, &mut self.trusted);
         if let Ok(found) = &found {
             let plan = found.as_ref().map(|order| &order.plan);
@@ -194,7 +210,7 @@ fn order<'m>(
     chain: Chain<'m>,
     known: Modelled<'m>,
     written: Option<Block<'m>>,
-    (temporaries, on_devices): (Vec<Option<Temporary<'m>>>, bool),
+    (temporaries, is_plain): (Vec<Option<Temporary<'m>>>, bool),
     trusted: &mut Vec<Declined<'m>>,
 ) -> Result<Option<Order<'m>>, Refused> {
     let plan = match chain.said.schedule.is_empty() {
@@ -210,14 +226,15 @@ fn order<'m>(
         }
         false => {
             let plan = plan(&known.model, &chain.said.schedule, &known.values)?;
-            // A device has more to do than a block for each thread of the host's.
-            match plan.threads.is_some() && on_devices {
+            // A device has more to do than a block for each thread of the host's, and a team is there already.
+            match plan.threads.is_some() && is_plain {
                 true => in_parallel(&known.model)?,
                 false => plan,
             }
         }
     };
     let accesses = accesses(&known);
+    let sums = sums(&known, chain.site.instruction().function());
     trusted.extend(known.trusted);
     Ok(Some(Order {
         chain,
@@ -226,6 +243,7 @@ fn order<'m>(
         temporaries,
         names: known.model.spaces.into_iter().map(|one| one.name).collect(),
         accesses,
+        sums,
         written,
         asked: known.asked,
     }))
@@ -240,12 +258,12 @@ fn locals(chain: &Chain<'_>, known: &Modelled<'_>) -> Vec<(usize, String, Positi
         .collect()
 }
 
-/// The temporary spaces that can have buffers; others are not temporary then. And why they cannot.
+/// The temporary spaces that can have buffers, unless none is to have one; others are not temporary then. And why they cannot.
 #[allow(clippy::type_complexity)]
 fn temporaries<'m>(
     chain: &Chain<'m>,
     known: &mut Modelled<'m>,
-    on_devices: bool,
+    why_whole: Option<&str>,
 ) -> (Vec<Option<Temporary<'m>>>, Vec<(usize, String)>) {
     let mut why_not = Vec::new();
     let spaces = 0..known.model.spaces.len();
@@ -253,9 +271,9 @@ fn temporaries<'m>(
         if !known.model.spaces[space].is_local {
             return None;
         }
-        let found = match on_devices {
-            true => Err("its loops may run on a device".to_string()),
-            false => temporary(chain, known, space),
+        let found = match why_whole {
+            Some(why) => Err(why.to_string()),
+            None => temporary(chain, known, space),
         };
         known.model.spaces[space].is_local = found.is_ok();
         found.map_err(|why| why_not.push((space, why))).ok()

@@ -23,6 +23,59 @@
 // BYTES: {{^}}bytes.c:1:17: error: 'loopchain' or 'for' is missing behind '#pragma omplc'
 // BYTES-NEXT: {{^}}okl-cc: error: bytes.c has loop chains, and is not UTF-8
 
+// What is wrong with orders is said in the source's words, where nothing is compiled with -g as well.
+// RUN: cd %t.d && (%okl-cc --okl-target=cpu -fopenmp -O1 -c orders.c 2>&1 || true) | FileCheck --check-prefix=ORDERS %s
+// ORDERS-DAG: {{^}}orders.c:4:34: error: iterations cannot run in parallel: loop 1 (line 6) overwrites what it reads of `most`, dependence (1) between iterations
+// ORDERS-DAG: {{^}}orders.c:22:48: error: c is no data space of the loops of this chain, as far as is known of those that say nothing of what they access: say it
+// ORDERS-DAG: {{^}}warning: orders.c:16: the loop chain stays as it is: its order has the number 5000, and 4096 is the most: smaller tiles and shifts have smaller numbers, and the size of a tile may be a variable
+// A temporary space may be one that nothing is said of.
+// RUN: cd %t.d && %okl-cc --okl-target=cpu -fopenmp -O1 -Rpass=okl -c local.c 2>&1 | FileCheck --check-prefix=LOCAL %s
+// LOCAL: local.c:{{.*}}: remark: passing shrinks to (2)
+
+//--- orders.c
+void f(double *a, double *b, int n) {
+  double most = 0;
+  int where = 0;
+#pragma omplc loopchain schedule(parallel)
+  {
+#pragma omplc for domain(0 : n - 1) with(i) read a{(i)}
+    for (int i = 0; i < n; ++i)
+      if (a[i] > most) {
+        most = a[i];
+        where = i;
+      }
+  }
+  b[0] = most + where;
+}
+void g(double *a, double *b, int n) {
+#pragma omplc loopchain schedule(tile((5000), serial, serial))
+  {
+#pragma omplc for domain(0 : n - 1)
+    for (int i = 0; i < n; ++i)
+      a[i] = b[i];
+  }
+#pragma omplc loopchain schedule(fuse()) local(c)
+  {
+#pragma omplc for domain(0 : n - 1)
+    for (int i = 0; i < n; ++i)
+      b[i] = a[i];
+  }
+}
+
+//--- local.c
+static double field[100], passing[100];
+void p(void) {
+#pragma omplc loopchain schedule(fuse()) local(passing)
+  {
+#pragma omplc for domain(0 : 98)
+    for (int i = 0; i < 99; ++i)
+      passing[i] = field[i] * 2;
+#pragma omplc for domain(1 : 98)
+    for (int i = 1; i < 99; ++i)
+      field[i] = passing[i] + passing[i - 1];
+  }
+}
+
 //--- bad.h
 #define RANGE 1 : n,
 #pragma omplc for domain(0:9)

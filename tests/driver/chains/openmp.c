@@ -215,6 +215,8 @@ void f(int n, double *a) {
 }
 
 //--- orders.cpp
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <vector>
 namespace n {
@@ -236,9 +238,28 @@ template <class T> void g(int n, T *a, int &i) {
   std::printf("%d %d %zu %g\n", i, k, v.size(), double(a[3]));
 }
 } // namespace n
+// What functions choose, by references to what they are handed.
+static double chosen(const double *a, int n) {
+  double most = -1e9, least = 1e9, largest = 0;
+  bool all = true, any = false;
+#pragma omplc loopchain schedule(parallel)
+  {
+#pragma omplc for domain(0 : n - 1) with(i) read a{(i)}
+#pragma omp parallel for reduction(max : most, largest) reduction(min : least) reduction(& : all) reduction(|| : any)
+    for (int i = 0; i < n; i++) {
+      most = std::max(most, a[i]);
+      least = std::min(a[i], least);
+      largest = std::fmax(largest, std::fabs(a[i]));
+      all &= a[i] < 9;
+      any = any || a[i] == 3;
+    }
+  }
+  return most + 16 * least + 256 * largest + (all ? 0.5 : 0) + (any ? 0.25 : 0);
+}
 extern "C" void f(int n, double *a) {
   int i = 7;
   n::g(n, a, i);
+  std::printf("%a\n", chosen(a, 10));
 }
 
 //--- stays.c

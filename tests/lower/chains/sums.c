@@ -1,5 +1,5 @@
 // What threads combine that share a loop of a chain: as clang writes a reduction, with one lock, and one list for all variables.
-// What is combined in a way of which no variable of each thread's own makes the same runs on one thread.
+// What is combined where no variable of the function or of the file is runs on one thread.
 // RUN: clang-22 -O2 -fopenmp -gline-tables-only -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
 // RUN: opt-22 -load-pass-plugin=%plugin -passes='okl-lower<cpu>,verify' -S %t.ll -o - 2>/dev/null | FileCheck %s
 // RUN: clang-22 -O0 -g -fopenmp -S -emit-llvm %s -o %t.ll
@@ -16,7 +16,7 @@ void __okl_omplc_next(void);
   __okl_omplc_for("\"a.c\" @8:9 for domain(1:$0) with(i) " TEXT " @9:9 omp parallel for" CLAUSES, __VA_ARGS__)
 #define NEXT __okl_omplc_next()
 
-// CHECK-LABEL: define {{.*}}@sums(
+// CHECK:       define {{.*}}@sums(
 // CHECK:       call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr @okl.ident.2, {{.*}}@sums.omp_outlined
 // CHECK:       define internal void @sums.omp.reduction.reduction_func(ptr %[[TO:[0-9]+]], ptr %[[FROM:[0-9]+]])
 // CHECK-DAG:   fadd double
@@ -53,7 +53,7 @@ double sums(int n, double *restrict A, double *restrict B) {
 
 static double outside;
 void global(int n, double *restrict A) {
-  // TOLD: sums.c:[[# @LINE + 1]]:{{.*}}: the loop chain runs as scheduled, but on one thread: what its iterations find is combined in one place
+  // TOLD: sums.c:[[# @LINE + 1]]:{{.*}}: the loop chain runs as scheduled [-Rpass=okl]
   CHAIN("@7:20 parallel");
   {
     FOR("read A{(i)}", " reduction(+:@9:20 outside)", (long)n);
@@ -62,4 +62,35 @@ void global(int n, double *restrict A) {
     NEXT;
   }
   END;
+}
+
+void pointed(int n, double *restrict A, double *restrict sum) {
+  // TOLD: sums.c:[[# @LINE + 1]]:{{.*}}: the loop chain runs as scheduled, but on one thread: what its iterations find is combined in one place
+  CHAIN("@7:20 parallel");
+  {
+    FOR("read A{(i)}", " reduction(+:@9:20 sum[0])", (long)n);
+    for (int i = 1; i <= n; i++)
+      *sum += A[i];
+    NEXT;
+  }
+  END;
+}
+
+// Each thread begins with what is there, so that nobody asks for the least of all numbers.
+// CHECK:       define internal void @largest.omp.reduction.reduction_func(
+// CHECK:       %[[GREATER:[0-9]+]] = fcmp ogt double %[[NEW:[0-9]+]], %[[OLD:[0-9]+]]
+// CHECK-NEXT:  select i1 %[[GREATER]], double %[[NEW]], double %[[OLD]]
+double largest(int n, double *restrict A) {
+  double most = 0;
+  // TOLD: sums.c:[[# @LINE + 1]]:{{.*}}: the loop chain runs as scheduled [-Rpass=okl]
+  CHAIN("@7:20 parallel");
+  {
+    FOR("read A{(i)}", " reduction(max:@9:20 most)", (long)n);
+    for (int i = 1; i <= n; i++)
+      if (A[i] > most)
+        most = A[i];
+    NEXT;
+  }
+  END;
+  return most;
 }

@@ -1,14 +1,12 @@
 //! What an iteration of a nest accesses.
 
-use std::collections::HashSet;
-
 use okl_chains::model::Mode;
 
 use super::numbers::{Base, Number, Place, Reader, rows, varies};
 use super::single::{Iteration, Single, always_passes, between, is_inside, is_ours};
 use super::splits::{Split, split};
+use crate::analysis::folds;
 use crate::analysis::library::is_mathematics;
-use crate::analysis::updates;
 use crate::analysis::variables::is_harmless;
 use crate::diagnostic::user_name;
 use crate::llvm::{Instruction, Module, Opcode, Reach, Value};
@@ -118,7 +116,7 @@ pub fn of<'c>(
             _ => return Err((at, "does something that is not understood".to_string())),
         }
     }
-    Ok(merge(reductions(found, combines)))
+    Ok(reductions(merge(found), reader, combines))
 }
 
 /// Has a pointer of a table be one of its rows wherever others of its rows are accessed by a number.
@@ -222,72 +220,70 @@ fn merge(all: Vec<Found<'_>>) -> Vec<Found<'_>> {
 }
 
 /// Accesses of a place that is the same for all iterations, where each of them only combines something with what is there.
-fn reductions(all: Vec<Found<'_>>, of_floating: bool) -> Vec<Found<'_>> {
-    let mut gone: HashSet<usize> = HashSet::new();
-    let mut ways: Vec<(usize, usize, u32)> = Vec::new();
-    for (number, store) in all.iter().enumerate() {
-        let is_fixed = store.place.offset.as_ref().is_some_and(|one| !varies(one));
-        if store.mode != Mode::Write || !is_fixed {
+/// `is_said`: numbers may be combined in another order, and what that asks for may be read.
+fn reductions<'c>(
+    mut all: Vec<Found<'c>>,
+    reader: &Reader<'_, 'c>,
+    is_said: bool,
+) -> Vec<Found<'c>> {
+    let writes = all.iter().filter(|one| one.mode == Mode::Write);
+    let written: Vec<Base<'c>> = writes.map(|one| one.place.base.clone()).collect();
+    let mut at = 0;
+    while at < all.len() {
+        let one = &all[at];
+        let is_fixed = one.place.offset.as_ref().is_some_and(|one| !varies(one));
+        if one.mode != Mode::Write || !is_fixed {
+            at += 1;
             continue;
         }
-        let others: Vec<usize> = (0..all.len())
-            .filter(|&other| other != number && all[other].place.base == store.place.base)
-            .collect();
-        let [read] = others[..] else {
-            continue;
+        let is_its = |other: &Found<'c>| other.place == one.place && other.bytes == one.bytes;
+        let is_apart = |other: &Found<'c>| {
+            let offsets = other.place.offset.as_ref().zip(one.place.offset.as_ref());
+            let distance = offsets.and_then(|(a, b)| a.minus(b)?.as_constant());
+            other.place.base != one.place.base
+                || other.bytes > 0
+                    && distance.is_some_and(|far| far >= one.bytes || far <= -other.bytes)
         };
-        let load = &all[read];
-        if load.mode != Mode::Read || load.place != store.place || load.bytes != store.bytes {
-            continue;
-        }
-        let Some(way) = way(load.at, store.at) else {
-            continue;
+        let its = all.iter().filter(|other| is_its(other));
+        let by: Vec<_> = its.clone().flat_map(|other| other.by.clone()).collect();
+        let must = its.clone().any(|other| other.must);
+        let of = |opcode| {
+            let its = by.iter().map(|one| one.0);
+            its.filter(|at| at.opcode() == opcode).collect::<Vec<_>>()
         };
-        if !of_floating && !load.at.ty().is_integer() {
-            continue;
+        let (loads, stores) = (of(Opcode::LLVMLoad), of(Opcode::LLVMStore));
+        let is_plain = loads.len() + stores.len() == by.len()
+            && all.iter().all(|other| is_its(other) || is_apart(other));
+        let is_mark = |at: Instruction<'c>| {
+            let call = at.as_call();
+            call.is_some_and(|call| is_inside(&call.callee_name()))
+        };
+        let is_settled = |load: Instruction<'c>| {
+            let base = reader.place(load.operand(0)).base;
+            base != Base::Unknown && !written.contains(&base)
+        };
+        let found = is_plain.then(|| {
+            folds::found(&folds::Uses {
+                loads: &loads,
+                stores: &stores,
+                is_mark: &is_mark,
+                is_settled: &is_settled,
+            })
+        });
+        let is_exact = stores
+            .first()
+            .is_some_and(|one| one.operand(0).ty().is_integer());
+        let found = found.flatten();
+        if let Some(found) = found.filter(|one| is_said || is_exact && !one.guards) {
+            let place = one.place.clone();
+            all[at].mode = Mode::Reduce(found.fold.number());
+            (all[at].by, all[at].must) = (by, must);
+            let is_gone =
+                |one: &Found<'c>| one.place == place && !matches!(one.mode, Mode::Reduce(_));
+            at -= all[..at].iter().filter(|one| is_gone(one)).count();
+            all.retain(|one| !is_gone(one));
         }
-        gone.insert(read);
-        ways.push((number, read, way));
+        at += 1;
     }
-    let reads: Vec<_> = ways.iter().map(|way| all[way.1].by.clone()).collect();
-    let all = all
-        .into_iter()
-        .enumerate()
-        .filter(|(number, _)| !gone.contains(number));
-    all.map(
-        |(number, mut one)| match ways.iter().position(|way| way.0 == number) {
-            Some(at) => {
-                one.by.extend(&reads[at]);
-                Found {
-                    mode: Mode::Reduce(ways[at].2),
-                    ..one
-                }
-            }
-            None => one,
-        },
-    )
-    .collect()
-}
-
-/// How a store combines what a load has read, of which nothing else depends.
-fn way<'c>(load: Instruction<'c>, store: Instruction<'c>) -> Option<u32> {
-    let sum = store.operand(0).as_instruction()?;
-    let mut users = load.users();
-    users.retain(|user| {
-        !user
-            .as_call()
-            .is_some_and(|call| is_inside(&call.callee_name()))
-    });
-    if load.opcode() != Opcode::LLVMLoad || users != [*sum] || sum.users().len() != 1 {
-        return None;
-    }
-    let place = sum.operands().iter().position(|one| *one == *load)?;
-    let times = sum.operands().iter().filter(|one| **one == *load).count();
-    if times != 1 {
-        return None;
-    }
-    if updates::added_to(sum).contains(&place) {
-        return Some(0);
-    }
-    Some(1 + updates::combined(sum)? as u32)
+    all
 }

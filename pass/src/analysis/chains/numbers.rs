@@ -412,11 +412,26 @@ pub fn without_iterations<'c>(
     Some((factors_of, rest))
 }
 
-/// The name of a value in the source, or of the variable whose address it is; else as LLVM has it.
+/// The name of a value in the source, or of the variable whose address it is, or whose value; else what it is.
 fn name_of(value: Value<'_>) -> String {
     let names = [source_name(value), value.variable_name(Naming::Address)];
-    let known = names.into_iter().find(|name| !name.is_empty());
-    known.unwrap_or_else(|| value.operand_text())
+    if let Some(known) = names.into_iter().find(|name| !name.is_empty()) {
+        return known;
+    }
+    let load = value.as_op(Opcode::LLVMLoad);
+    let named = load.map_or(value, |load| load.operand(0));
+    let name = named.name();
+    // What the compiler calls the variable of a parameter, and a second variable of a name.
+    let name = name.split(".addr").next().unwrap_or_default();
+    let is_plain = |name: &str| !name.is_empty() && !name.starts_with(|one: char| one.is_numeric());
+    match value.as_instruction().map(Instruction::opcode) {
+        _ if is_plain(name) => name.to_string(),
+        Some(Opcode::LLVMAlloca) => "a variable".to_string(),
+        None if value.as_parameter().is_some() => "a parameter".to_string(),
+        _ if value.as_constant_int().is_some() || value.is_constant() => value.operand_text(),
+        _ if value.ty().is_pointer() => "a pointer".to_string(),
+        _ => "a number".to_string(),
+    }
 }
 
 impl std::fmt::Display for Unknown<'_> {

@@ -34,7 +34,8 @@ impl<'c> Looked<'_, 'c, '_> {
                 let all = all.filter(|(access, settled)| settled.is_empty() && may_be(access));
                 all.map(|(access, _)| access)
             };
-            let is_open = others().any(|access| access.split.is_none());
+            let is_constant = self.single.reads_constants && named.is_none() && !one.said.is_write;
+            let is_open = is_constant || others().any(|access| access.split.is_none());
             let text = self.text(one.nest, &one.said.space.text, one.place);
             let does = if one.said.is_write { "writes" } else { "reads" };
             let site = self.site(self.chain.nests[one.nest].site, one.said.at);

@@ -47,6 +47,8 @@ pub struct Single<'c> {
     pub nests: Vec<Iteration<'c>>,
     /// Variables of the function that stay in memory, and whether their addresses go nowhere else.
     pub kept: Vec<(Value<'c>, bool)>,
+    /// Whether its loops read of other variables, which none of them writes, what is at places that are constants.
+    pub reads_constants: bool,
     /// What is in variables of the function in front of it, and their numbers among [`variables`].
     pub variables: Vec<(Value<'c>, usize)>,
 }
@@ -81,6 +83,9 @@ pub fn ours(name: &str) -> String {
     format!("{OURS}{name}")
 }
 
+/// What the call is called that marks a chain which reads variables that none of its loops writes, at places that are constants.
+const CONSTANTS: &str = "constants";
+
 /// What is in the names of calls that mark something in an iteration, which does nothing else.
 const INSIDE: &str = ".inside.";
 
@@ -94,7 +99,7 @@ fn keep_reads<'c>(copy: &'c Module, name: &str, code: &HashSet<Instruction<'c>>)
     let is_read = |one: &Instruction<'c>| {
         one.opcode() == Opcode::LLVMLoad && one.is_plain_access() && {
             let (base, _) = one.operand(0).offset_in_object(copy);
-            base.as_op(Opcode::LLVMAlloca).is_none()
+            base.as_op(Opcode::LLVMAlloca).is_none_or(is_array)
         }
     };
     let blocks: HashSet<Block<'c>> = code.iter().map(|one| one.block()).collect();
@@ -108,6 +113,12 @@ fn keep_reads<'c>(copy: &'c Module, name: &str, code: &HashSet<Instruction<'c>>)
             }
         }
     }
+}
+
+/// Whether a variable is several.
+fn is_array(variable: Instruction<'_>) -> bool {
+    let ty = variable.allocated_type();
+    ty.is_some_and(|ty| ty.is_array()) || variable.operand(0).as_constant_int() != Some(1)
 }
 
 /// Whether a call marks a place of the copy.
@@ -132,10 +143,50 @@ pub fn run_once<'c>(copy: &'c Module, chains: &[Chain<'c>]) -> Vec<Option<Single
         function.remove_attribute("optnone");
         let passes = Passes::over(function);
         passes.run("sroa,instsimplify,simplifycfg,sroa,instsimplify,simplifycfg");
+        read_both(copy, function);
     }
     numbered()
         .map(|(number, chain)| find(copy, number, chain, known[number].as_ref()?))
         .collect()
+}
+
+/// Whether a number that is not known says where in a variable something is.
+fn is_chosen(variable: Instruction<'_>) -> bool {
+    let mut rest = variable.instruction_users();
+    while let Some(one) = rest.pop() {
+        if one.opcode() != Opcode::LLVMGetElementPtr {
+            continue;
+        }
+        if one.operands()[1..]
+            .iter()
+            .any(|index| index.as_constant_int().is_none())
+        {
+            return true;
+        }
+        rest.extend(one.instruction_users());
+    }
+    false
+}
+
+/// Has both be read where one of two addresses is chosen to read from, and what is read chosen instead: that is more than what
+/// an iteration reads, and no less.
+fn read_both<'c>(copy: &'c Module, function: Function<'c>) {
+    let mut loads = function.instructions();
+    loads.retain(|one| one.opcode() == Opcode::LLVMLoad && one.is_plain_access());
+    while let Some(load) = loads.pop() {
+        let Some(chosen) = load.operand(0).as_op(Opcode::LLVMSelect) else {
+            continue;
+        };
+        let builder = Builder::before(copy, load);
+        let [yes, no] = [1, 2].map(|which| builder.load(load.ty(), chosen.operand(which)));
+        let value = builder.select(chosen.operand(0), yes, no);
+        load.replace_all_uses_with(value);
+        load.erase();
+        if chosen.is_unused() {
+            chosen.erase();
+        }
+        loads.extend([yes, no].into_iter().filter_map(Value::as_instruction));
+    }
 }
 
 /// Marks the places of a chain, and takes its loops apart.
@@ -307,6 +358,7 @@ fn prepare<'c>(copy: &'c Module, number: usize, chain: &Chain<'c>) -> Option<Vec
     let variables: Vec<_> = variables
         .filter(|one| one.opcode() == Opcode::LLVMAlloca)
         .collect();
+    let constants = format!("{number}.{CONSTANTS}");
     for (at, variable) in variables.into_iter().enumerate() {
         if iterators.contains(&*variable) || is_destination(variable) {
             continue;
@@ -337,7 +389,18 @@ fn prepare<'c>(copy: &'c Module, number: usize, chain: &Chain<'c>) -> Option<Vec
             uses.iter()
                 .any(|one| span.contains(one) && one.may_write() && !is_harmless(*one))
         });
-        if !changed || !spans.iter().any(|span| used(&span)) {
+        if !spans.iter().any(|span| used(&span)) {
+            continue;
+        }
+        if !changed {
+            // What is read of it may be declared. The places that are known are no places of the copy's.
+            match is_array(variable) {
+                true if is_chosen(variable) => keep(),
+                true if copy.function(&ours(&constants)).is_none() => {
+                    mark(copy, &constants, chain.site.instruction(), None);
+                }
+                _ => {}
+            }
             continue;
         }
         let is_own = places.iter().zip(&spans).all(|(&[enter, leave], span)| {
@@ -709,6 +772,9 @@ fn find<'c>(
         begin,
         nests: nests.collect::<Option<_>>()?,
         kept: kept.collect(),
+        reads_constants: copy
+            .function(&ours(&format!("{number}.{CONSTANTS}")))
+            .is_some(),
         variables: known.filter(|one| !one.0.is_constant()).collect(),
     })
 }

@@ -53,6 +53,8 @@ pub struct Body<'m> {
     others: Vec<Instruction<'m>>,
     /// The buffers that it uses, by their numbers.
     buffers: Vec<Used<'m>>,
+    /// Variables of the program that it only combines something with, and what does that.
+    combined: Vec<(Value<'m>, Instruction<'m>)>,
     /// Why several threads cannot run iterations at the same time although their order does not matter.
     pub alone: Option<Why>,
     /// Instructions.
@@ -191,6 +193,7 @@ impl<'m> Body<'m> {
             own: Vec::new(),
             others: Vec::new(),
             buffers: Vec::new(),
+            combined: Vec::new(),
             alone: None,
             size: 0,
         };
@@ -222,6 +225,11 @@ impl<'m> Body<'m> {
         self.buffers = used.filter(|one| !one.accesses.is_empty()).collect();
     }
 
+    /// Has it be handed the addresses of variables of the program that it accesses by these instructions.
+    pub fn combine(&mut self, by: &[(Value<'m>, Instruction<'m>)]) {
+        self.combined = by.to_vec();
+    }
+
     /// Its instructions.
     pub fn instructions(&self) -> impl Iterator<Item = Instruction<'m>> {
         self.blocks.iter().flat_map(|block| block.instructions())
@@ -230,12 +238,6 @@ impl<'m> Body<'m> {
     /// Whether an instruction is one of them.
     pub fn has(&self, one: Instruction<'m>) -> bool {
         self.blocks.contains(&one.block())
-    }
-
-    /// Whether each iteration has a variable for itself.
-    pub fn is_own(&self, variable: Instruction<'m>) -> bool {
-        let is_one = |all: &[Instruction<'m>]| all.contains(&variable);
-        self.counts(variable) || is_one(&self.own) || is_one(&self.others)
     }
 
     /// Whether it counts with a variable.
@@ -448,6 +450,18 @@ impl<'m> Body<'m> {
             one.redirect(module, (own, its), &iteration, counters);
         }
 
+        // As variables of the function they become parameters.
+        let mut stand_ins: Vec<(Value<'m>, Value<'m>)> = Vec::new();
+        for &(variable, at) in &self.combined {
+            let known = stand_ins.iter().find(|one| one.0 == variable);
+            let stand_in = known.map_or_else(|| allocas.alloca(module.int(64), 8), |one| one.1);
+            if known.is_none() {
+                stand_ins.push((variable, stand_in));
+            }
+            let operand = usize::from(at.opcode() == Opcode::LLVMStore);
+            at.set_operand(operand, stand_in);
+        }
+
         let place = first.instructions()[0];
         let mut blocks = vec![first];
         blocks.extend(&self.blocks);
@@ -473,6 +487,11 @@ impl<'m> Body<'m> {
         }
         let call = made.users().first().and_then(|user| user.as_call());
         let call = call.expect("it is called once");
+        for (at, argument) in call.arguments().into_iter().enumerate() {
+            if let Some((variable, _)) = stand_ins.iter().find(|one| one.1 == argument) {
+                call.instruction().set_operand(at, *variable);
+            }
+        }
         let buffers = self.buffers.iter().zip(&found);
         let buffers: Vec<_> = buffers.map(|(one, own)| (one.number, own.len())).collect();
         let of_buffers: usize = buffers.iter().map(|one| one.1).sum();

@@ -6,8 +6,10 @@
 
 use std::collections::HashMap;
 
+use okl_abi::f;
 use okl_chains::code::{Code, Condition, Expression, For, If};
 
+use super::asks;
 use super::bodies::Iteration;
 use super::registers::{Register, taken_by};
 use super::storage::Stored;
@@ -17,7 +19,8 @@ use crate::llvm::{
     Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Type,
     Value,
 };
-use crate::lower::cpu::threads::Combined;
+use crate::lower::cpu::threads::{Combined, PLAIN, ident};
+use crate::lower::runtime_call::declare_openmp;
 
 /// The code that is written.
 pub struct Writer<'a, 'm> {
@@ -39,8 +42,10 @@ pub struct Writer<'a, 'm> {
     pub variables: HashMap<usize, Value<'m>>,
     /// Of each nest, whether threads may share loops around it.
     shares: &'a [bool],
-    /// Whether threads share a loop around.
+    /// Whether threads share a loop around, or one of them runs the code.
     is_shared: bool,
+    /// The thread, where the threads of a region around run all of the code and share its loops.
+    pub team: Option<Value<'m>>,
     /// Of each nest, what its iterations combine.
     pub sums: &'a [Vec<Sum<'m>>],
     /// Loops that threads share, and what they combine behind them.
@@ -111,6 +116,7 @@ impl<'a, 'm> Writer<'a, 'm> {
             variables: HashMap::new(),
             shares,
             is_shared: false,
+            team: None,
             sums: &[],
             shared: Vec::new(),
             calls: Vec::new(),
@@ -135,6 +141,12 @@ impl<'a, 'm> Writer<'a, 'm> {
 
     /// Writes code at the end of a block. Returns the block in which it goes on.
     pub fn code(&mut self, code: &Code, block: Block<'m>) -> Block<'m> {
+        let is_sequence = matches!(code, Code::Sequence(_));
+        if let (Some(thread), false, false) = (self.team, self.is_shared, is_sequence)
+            && !self.has_shared(code)
+        {
+            return self.by_one(code, thread, block);
+        }
         match code {
             Code::Sequence(all) => all.iter().fold(block, |block, one| self.code(one, block)),
             Code::For(one) => {
@@ -162,6 +174,38 @@ impl<'a, 'm> Writer<'a, 'm> {
         }
     }
 
+    /// Whether threads share a loop of some code.
+    fn has_shared(&self, code: &Code) -> bool {
+        asks(code, &|one| self.is_shared(one))
+    }
+
+    /// Has one thread of a team run code for which the others wait.
+    fn by_one(&mut self, code: &Code, thread: Value<'m>, block: Block<'m>) -> Block<'m> {
+        let [inside, behind] = [(); 2].map(|()| self.block());
+        let builder = self.at(block);
+        let arguments = [ident(self.module, PLAIN), thread];
+        let begins = declare_openmp(self.module, &f::okl_mpi_kmpc_master);
+        let is_first = builder.call(begins, &arguments);
+        let is_first = builder.compare(is_first, self.module.const_i32(0), true);
+        builder.go_if(is_first, inside, behind);
+        self.is_shared = true;
+        let last = self.code(code, inside);
+        self.is_shared = false;
+        let builder = self.at(last);
+        let ends = declare_openmp(self.module, &f::okl_mpi_kmpc_end_master);
+        builder.call(ends, &arguments);
+        builder.go(behind);
+        self.wait(behind, thread);
+        behind
+    }
+
+    /// Has the threads of a team wait for each other at the end of a block.
+    pub fn wait(&self, block: Block<'m>, thread: Value<'m>) {
+        let barrier = declare_openmp(self.module, &f::okl_mpi_kmpc_barrier);
+        self.at(block)
+            .call(barrier, &[ident(self.module, PLAIN), thread]);
+    }
+
     /// What a loop stands like in the source: the loop of the nest at that depth, if it runs one nest only.
     fn like_of(&self, one: &For) -> Option<Instruction<'m>> {
         let mut nests = Vec::new();
@@ -179,7 +223,10 @@ impl<'a, 'm> Writer<'a, 'm> {
         let mut nests = Vec::new();
         nests_of(&one.body, &mut nests);
         let may_share = nests.iter().all(|&nest| self.shares[nest]);
+        // What a team combines is in no variable of the function.
+        let is_alone = self.team.is_some() && !one.combines.is_empty();
         one.is_parallel
+            && !is_alone
             && sums_of(one, self.sums).is_some()
             && !self.is_shared
             && !self.has_private
@@ -267,17 +314,17 @@ impl<'a, 'm> Writer<'a, 'm> {
         let entry = Builder::at_entry(self.module, self.function);
         let variable = entry.alloca(long, 8);
         let sums = sums_of(one, self.sums).expect("it was looked at before");
+        let builder = self.at(block);
         let combined = sums.into_iter().map(|sum| {
-            let ty = sum.variable.allocated_type().expect("a stack variable");
-            let own = entry.alloca(ty, sum.variable.stack_alignment());
+            let own = entry.alloca(sum.ty, 16);
             Combined {
-                target: *sum.variable,
+                target: sum.variable,
                 own: own.as_instruction().expect("a stack variable"),
                 operation: sum.operation,
+                first: Combined::first(&builder, sum.variable, sum.operation, sum.ty),
             }
         });
         let combined: Vec<_> = combined.collect();
-        let builder = self.at(block);
         let [first, end, step] = self.ends(&builder, one);
         let handed = self.handed.clone();
         let passed: Vec<Vec<_>> = handed
@@ -349,6 +396,9 @@ impl<'a, 'm> Writer<'a, 'm> {
             },
         };
         self.shared.push((counter, combined));
+        if let Some(thread) = self.team {
+            self.wait(exit, thread);
+        }
         exit
     }
 
@@ -447,17 +497,16 @@ pub fn sums_of<'m>(one: &For, of_nests: &[Vec<Sum<'m>>]) -> Option<Vec<Sum<'m>>>
     }
     let mut nests = Vec::new();
     nests_of(&one.body, &mut nests);
-    for sum in nests.iter().flat_map(|&nest| &of_nests[nest]) {
+    let of_loop = nests.iter().flat_map(|&nest| &of_nests[nest]);
+    for sum in of_loop.filter(|sum| one.combines.contains(&sum.space)) {
         match found.iter().find(|one| one.variable == sum.variable) {
-            Some(known) if known.operation != sum.operation => return None,
+            Some(known) if known != sum => return None,
             Some(_) => {}
             None => found.push(*sum),
         }
     }
-    let mut spaces = one.combines.clone();
-    spaces.sort_unstable();
-    spaces.dedup();
-    (spaces.len() == found.len()).then_some(found)
+    let is_known = |space: &usize| found.iter().any(|sum| sum.space == *space);
+    one.combines.iter().all(is_known).then_some(found)
 }
 
 /// The numbers of the nests that code runs.

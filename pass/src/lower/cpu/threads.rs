@@ -24,7 +24,7 @@ use crate::lower::runtime_call::declare_openmp;
 use crate::marks::ON_DEVICE;
 
 use area::{Area, is_read_from, is_slot};
-pub use combined::{Combined, neutral};
+pub use combined::{Combined, can_combine};
 use outline::{LOOP, fork, outline};
 pub use outline::{PLAIN, ident};
 
@@ -122,7 +122,6 @@ fn shared<'m>(counters: &[Counter<'m>]) -> Result<Shared<'m>, Why> {
 }
 
 /// Has OpenMP's threads share a loop that was written for that: its iterations may run at the same time, what it computes its
-/// Has OpenMP's threads share a loop that was written for that: its iterations may run at the same time, what it computes its
 /// numbers from is there in front of it, and of the code around it uses addresses and numbers of 64 bits. What they combine is
 /// written into variables of its own by each, and each has its own of the variables `own`. Returns the function that each of
 /// them runs.
@@ -138,6 +137,17 @@ pub(in crate::lower) fn share<'m>(
         combined,
     };
     shared.emit(module, None, own).body
+}
+
+/// The same of a loop whose iterations the threads of a region around share, each of which runs all of the code. They do not
+/// wait for each other behind it.
+pub(in crate::lower) fn share_in_team<'m>(module: &'m Module, counter: Counter<'m>) {
+    let shared = Shared {
+        loops: vec![counter],
+        is_kernel: false,
+        combined: Vec::new(),
+    };
+    shared.emit_in_team(module);
 }
 
 /// Whether an outer loop does nothing but run an inner one.
@@ -355,21 +365,9 @@ impl<'m> Shared<'m> {
         launch: Option<&Launch<'m>>,
         own: &[Instruction<'m>],
     ) -> Outlined<'m> {
-        let outermost = self.outermost();
-        let kernel = outermost.decides.function();
+        let kernel = self.outermost().decides.function();
         let places = Places::of(module, kernel, self.combined.len());
-        let known = Area::of(outermost).known;
-        let mut copies = Copies::before(module, outermost.begins, known);
-        let counted = self.loops.iter().map(|one| copies.counted(module, one));
-        let counted: Vec<_> = counted.collect();
-        let builder = copies.builder;
-        // Without iterations of one loop there are none of all. What does not fit into 64 bits nobody lives to see.
-        let counts = counted.iter().map(|one| one.count);
-        let product = |a, b| builder.binary(Opcode::LLVMMul, a, b);
-        let count = counts.reduce(product).expect("it has a loop");
-        let last = builder.plus(count, -1);
-        let asks = declare_openmp(module, &f::okl_mpi_kmpc_global_thread_num);
-        let thread = builder.call(asks, &[ident(module, PLAIN)]);
+        let (counted, [count, last], thread) = self.counted(module);
         let like = thread.as_instruction().expect("a call");
 
         let (area, first) = self.part(module, &places, &counted, [count, last], launch, like);
@@ -389,6 +387,37 @@ impl<'m> Shared<'m> {
         };
         fork(module, call, &places, thread, several);
         Outlined { kernel, body }
+    }
+
+    /// How the loops count, how many iterations that are and the number of the last one, and the thread, in front of them.
+    fn counted(&self, module: &'m Module) -> (Vec<Counted<'m>>, [Value<'m>; 2], Value<'m>) {
+        let outermost = self.outermost();
+        let known = Area::of(outermost).known;
+        let mut copies = Copies::before(module, outermost.begins, known);
+        let counted = self.loops.iter().map(|one| copies.counted(module, one));
+        let counted: Vec<_> = counted.collect();
+        let builder = copies.builder;
+        // Without iterations of one loop there are none of all. What does not fit into 64 bits nobody lives to see.
+        let counts = counted.iter().map(|one| one.count);
+        let product = |a, b| builder.binary(Opcode::LLVMMul, a, b);
+        let count = counts.reduce(product).expect("it has a loop");
+        let last = builder.plus(count, -1);
+        let asks = declare_openmp(module, &f::okl_mpi_kmpc_global_thread_num);
+        let thread = builder.call(asks, &[ident(module, PLAIN)]);
+        (counted, [count, last], thread)
+    }
+
+    /// Has the threads of a region around share the loops, where they are.
+    fn emit_in_team(&self, module: &'m Module) {
+        let function = self.outermost().decides.function();
+        let places = Places::of(module, function, 0);
+        let (counted, ends, thread) = self.counted(module);
+        let like = thread.as_instruction().expect("a call");
+        let builder = Builder::before(module, self.outermost().begins);
+        builder.stand_at(like);
+        builder.store(thread, places.thread);
+        builder.store(module.const_i32(0), places.bound);
+        self.part(module, &places, &counted, ends, None, like);
     }
 
     /// Makes the loops one loop over a thread's part of their iterations. With the first instruction that reads no

@@ -1,10 +1,13 @@
 //! What threads combine behind a loop that they share, as clang writes a `reduction`: each has a variable of its own, which
-//! begins with what changes nothing, and one after the other combines what is in it with what is there for all.
+//! begins with what changes nothing in the end, and one after the other combines what is in it with what is there for all.
 
-use okl_abi::f;
+use okl_abi::{AtomicOp, f};
 
-use crate::ir::Operation;
-use crate::llvm::{Block, Builder, Function, Instruction, Linkage, Module, Opcode, Type, Value};
+use crate::analysis::folds::Fold;
+use crate::llvm::{
+    Block, Builder, Comparison, Function, Instruction, IntPredicate, Linkage, Module, Opcode,
+    RealPredicate, Type, Value,
+};
 use crate::lower::runtime_call::declare_openmp;
 
 use super::outline::{PLAIN, ident};
@@ -19,52 +22,105 @@ pub struct Combined<'m> {
     /// The variable that each thread has of its own, on the stack.
     pub own: Instruction<'m>,
     /// How.
-    pub operation: Operation,
+    pub operation: Fold,
+    /// What each thread begins with, as a number of 64 bits from in front of the loop, where that is no constant.
+    pub first: Option<Value<'m>>,
 }
 
-/// The number that changes nothing where it is combined with others of its type; none where they cannot be combined so.
-pub fn neutral(operation: Operation, ty: Type<'_>) -> Option<Value<'_>> {
-    let is_integer = ty.is_integer();
+/// The number that changes nothing where it is combined with others of its type; none where that depends on them.
+fn neutral(operation: Fold, ty: Type<'_>) -> Option<Value<'_>> {
     match operation {
-        Operation::Add if is_integer || ty.is_floating() => Some(ty.neutral()),
-        Operation::Multiply if is_integer => Some(ty.integer_constant(1)),
-        Operation::Multiply if ty.is_floating() => Some(ty.floating_constant(1.0)),
-        Operation::And if is_integer => Some(ty.integer_constant(-1)),
-        Operation::Or | Operation::Xor if is_integer => Some(ty.zero()),
-        _ => None,
+        Fold::Add => Some(ty.neutral()),
+        Fold::Multiply if ty.is_integer() => Some(ty.integer_constant(1)),
+        Fold::Multiply => Some(ty.floating_constant(1.0)),
+        Fold::Xor => Some(ty.zero()),
+        Fold::And | Fold::Or | Fold::All | Fold::Any | Fold::Choice(_) => None,
     }
 }
 
 /// Two numbers as one.
-fn combine<'m>(
-    builder: &Builder<'m>,
-    operation: Operation,
-    a: Value<'m>,
-    b: Value<'m>,
-) -> Value<'m> {
-    let is_floating = a.ty().is_floating();
+fn combine<'m>(builder: &Builder<'m>, operation: Fold, a: Value<'m>, b: Value<'m>) -> Value<'m> {
+    let ty = a.ty();
+    let is_floating = ty.is_floating();
     let how = match operation {
-        Operation::Add if is_floating => Opcode::LLVMFAdd,
-        Operation::Add => Opcode::LLVMAdd,
-        Operation::Multiply if is_floating => Opcode::LLVMFMul,
-        Operation::Multiply => Opcode::LLVMMul,
-        Operation::And => Opcode::LLVMAnd,
-        Operation::Or => Opcode::LLVMOr,
-        Operation::Xor => Opcode::LLVMXor,
-        _ => unreachable!("it has a number that changes nothing"),
+        Fold::Add if is_floating => Opcode::LLVMFAdd,
+        Fold::Add => Opcode::LLVMAdd,
+        Fold::Multiply if is_floating => Opcode::LLVMFMul,
+        Fold::Multiply => Opcode::LLVMMul,
+        Fold::And => Opcode::LLVMAnd,
+        Fold::Or => Opcode::LLVMOr,
+        Fold::Xor => Opcode::LLVMXor,
+        Fold::All | Fold::Any => {
+            let [a, b] = [a, b].map(|one| builder.compare(one, ty.zero(), true));
+            let how = match operation {
+                Fold::All => Opcode::LLVMAnd,
+                _ => Opcode::LLVMOr,
+            };
+            return builder.int_cast(builder.binary(how, a, b), ty);
+        }
+        Fold::Choice(by) => return chosen(builder, by, a, b),
     };
     builder.binary(how, a, b)
 }
 
+/// One of two numbers.
+fn chosen<'m>(builder: &Builder<'m>, by: AtomicOp, a: Value<'m>, b: Value<'m>) -> Value<'m> {
+    let takes = |is: Comparison| builder.select(builder.ask(is, b, a), b, a);
+    let keeps = |is: Comparison| builder.select(builder.ask(is, b, a), a, b);
+    let integer = Comparison::Integer;
+    let floating = Comparison::Floating;
+    match by {
+        AtomicOp::Max => takes(integer(IntPredicate::LLVMIntSGT)),
+        AtomicOp::Min => takes(integer(IntPredicate::LLVMIntSLT)),
+        AtomicOp::UMax => takes(integer(IntPredicate::LLVMIntUGT)),
+        AtomicOp::UMin => takes(integer(IntPredicate::LLVMIntULT)),
+        AtomicOp::FGreater => takes(floating(RealPredicate::LLVMRealOGT)),
+        AtomicOp::FLess => takes(floating(RealPredicate::LLVMRealOLT)),
+        AtomicOp::FNotLess => keeps(floating(RealPredicate::LLVMRealOLT)),
+        AtomicOp::FNotGreater => keeps(floating(RealPredicate::LLVMRealOGT)),
+        AtomicOp::FMax | AtomicOp::FMin => {
+            let name = match by {
+                AtomicOp::FMax => "maxnum",
+                _ => "minnum",
+            };
+            let module = builder.module();
+            let bits = module.store_size_of(a.ty()) * 8;
+            let ty = module.function_type(a.ty(), &[a.ty(), a.ty()]);
+            let function = module.declared(&format!("llvm.{name}.f{bits}"), ty);
+            builder.call(function, &[a, b])
+        }
+        _ => unreachable!("it is no choice"),
+    }
+}
+
+/// Whether threads can combine numbers of a type so, each in a variable of its own.
+pub fn can_combine(operation: Fold, ty: Type<'_>) -> bool {
+    let fits = ty.is_float_or_double() || ty.is_integer() && ty.bits() <= Some(64);
+    let has_first = ty.is_integer() || ty.is_floating();
+    fits || has_first && neutral(operation, ty).is_some()
+}
+
 impl<'m> Combined<'m> {
+    /// What each thread begins with, in front of the loop: what is there, where combining it twice changes nothing.
+    pub fn first(
+        builder: &Builder<'m>,
+        target: Value<'m>,
+        operation: Fold,
+        ty: Type<'m>,
+    ) -> Option<Value<'m>> {
+        let is_asked = neutral(operation, ty).is_none();
+        is_asked.then(|| builder.bits_of(builder.load(ty, target), 64))
+    }
+
     fn ty(&self) -> Type<'m> {
         self.own.allocated_type().expect("a stack variable")
     }
 
     /// Gives a thread's variable its first value.
     pub fn begin(&self, builder: &Builder<'m>) {
-        let first = neutral(self.operation, self.ty()).expect("it was looked at before");
-        builder.store(first, *self.own);
+        let known = neutral(self.operation, self.ty());
+        let first = known.or_else(|| Some(builder.value_of_bits(self.first?, self.ty())));
+        builder.store(first.expect("it was looked at before"), *self.own);
     }
 }
 
