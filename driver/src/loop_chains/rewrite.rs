@@ -1,14 +1,16 @@
 //! Pragmas as calls of markers.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::iter::repeat_n;
 
 use okl_chains::pragma::{
-    ChainPragma, Item, LoopPragma, Name, Position, Pragma as Says, Said, Sharing, What as Do,
-    Written, parse, write_marker,
+    CallNote, ChainPragma, Item, LoopPragma, Name, Position, Pragma as Says, Said, Sharing,
+    What as Do, Within, Written, parse, write_marker,
 };
 
+use super::functions::{self, Called, Function};
 use super::openmp::{self, Directive};
 use super::pragmas::Pragma;
 use super::{Dialect, Facts, WORD, twice};
@@ -36,6 +38,12 @@ struct Chain {
     is_left: bool,
     /// The loops in it, by the numbers of their pragmas.
     loops: Vec<(usize, LoopPragma)>,
+    /// Calls of functions in it that may have loops, in front of which no pragma stands.
+    calls: Vec<Called>,
+    /// Whether loops of it are in other functions.
+    has_callees: bool,
+    /// Whether conditions in its loops hold for none of them.
+    has_strips: bool,
 }
 
 /// The text with calls of markers, or what is wrong.
@@ -54,6 +62,9 @@ pub(crate) fn run(
         errors: Vec::new(),
         wrong: Vec::new(),
         chains: Vec::new(),
+        stripped: Vec::new(),
+        callees: Vec::new(),
+        functions: OnceCell::new(),
         copies: 0,
     };
     let ours = (0..pragmas.len()).filter(|number| pragmas[*number].name == WORD);
@@ -68,6 +79,14 @@ pub(crate) fn run(
                 pragma: Says::Loop(said),
                 values,
             }) => rewriting.one_loop(number, said, &values),
+            Ok(Said {
+                pragma: Says::Strip(_),
+                ..
+            }) => rewriting.strip(number),
+            Ok(Said {
+                pragma: Says::Call(_),
+                ..
+            }) => unreachable!("no pragma says that"),
             Err(error) => {
                 if pragma
                     .tokens
@@ -81,6 +100,7 @@ pub(crate) fn run(
         }
         rewriting.remove(number);
     }
+    rewriting.mark_calls();
     for chain in std::mem::take(&mut rewriting.chains) {
         rewriting.check(&chain);
         rewriting.mark_chain(&chain);
@@ -111,6 +131,12 @@ struct Rewriting<'a> {
     /// The brackets of chains whose pragmas are wrong.
     wrong: Vec<(usize, usize)>,
     chains: Vec<Chain>,
+    /// Loops that have conditions which hold for none of them.
+    stripped: Vec<(usize, usize)>,
+    /// The names of functions that have loops of chains in them which call them.
+    callees: Vec<String>,
+    /// The functions of the text, where somebody wants to know.
+    functions: OnceCell<Vec<Function>>,
     /// Copies of variables that have got names.
     copies: usize,
 }
@@ -204,6 +230,14 @@ impl Rewriting<'_> {
         }
         let is_auto = matches!(said.schedule[..], [Item { what: Do::Auto, .. }]);
         let is_left = self.choose(number, [open, close], &mut said);
+        let mut calls = Vec::new();
+        self.called(open + 1, close, &mut calls);
+        let has_pragma = |call: &Called| {
+            let mut group = self.group(call.begins);
+            group.any(|other| self.pragmas[other].name == WORD)
+        };
+        let count = calls.len();
+        calls.retain(|call| !has_pragma(call));
         self.chains.push(Chain {
             pragma: number,
             is_auto,
@@ -213,7 +247,99 @@ impl Rewriting<'_> {
             open,
             close,
             loops: Vec::new(),
+            calls,
+            has_callees: count > 0,
+            has_strips: false,
         });
+    }
+
+    /// The statements from a token on that are calls, also those in blocks.
+    fn called(&self, mut at: usize, limit: usize, found: &mut Vec<Called>) {
+        while at < limit {
+            if self.tokens.word(at) == "{" {
+                at += 1;
+                continue;
+            }
+            if let Some(call) = functions::call(self.tokens, at, limit) {
+                at = call.end;
+                found.push(call);
+            } else {
+                at = self.statement(at, limit, 0).unwrap_or(at + 1);
+            }
+        }
+    }
+
+    /// The function that a token is in.
+    fn around(&self, at: usize) -> Option<&Function> {
+        let all = self.functions.get_or_init(|| functions::all(self.tokens));
+        let next = all.partition_point(|one| one.open < at);
+        all[..next].last().filter(|one| at < one.close)
+    }
+
+    /// Has the calls of functions that have loops say what stands for their parameters: those in chains, and those in other
+    /// functions that are called by chains then.
+    fn mark_calls(&mut self) {
+        let mut marked = Vec::new();
+        for chain in self.chains.iter().filter(|chain| !chain.is_left) {
+            marked.extend(
+                chain
+                    .calls
+                    .iter()
+                    .map(|call| (self.note(call, None), call.begins, call.end)),
+            );
+        }
+        let mut at = 0;
+        let mut seen = Vec::new();
+        while let Some(callee) = self.callees.get(at).cloned() {
+            at += 1;
+            let mut callers = Vec::new();
+            for function in self.functions.get_or_init(|| functions::all(self.tokens)) {
+                let has_chain =
+                    |chain: &Chain| (function.open..function.close).contains(&chain.open);
+                if self.chains.iter().any(has_chain) {
+                    continue;
+                }
+                for call in functions::calls(self.tokens, [function.open, function.close], |name| {
+                    name == callee
+                }) {
+                    if seen.contains(&call.begins) {
+                        continue;
+                    }
+                    seen.push(call.begins);
+                    let within = Within {
+                        name: function.name.clone(),
+                        parameters: function.parameters.clone(),
+                    };
+                    marked.push((self.note(&call, Some(within)), call.begins, call.end));
+                    callers.push(function.name.clone());
+                }
+            }
+            for caller in callers {
+                if !self.callees.contains(&caller) {
+                    self.callees.push(caller);
+                }
+            }
+        }
+        for (marker, begins, end) in marked {
+            self.insert(self.tokens.all[begins].start, marker);
+            let last = self.tokens.all[end - 1].end;
+            self.insert(last, " }".to_string());
+        }
+    }
+
+    /// What stands in front of a call.
+    fn note(&self, call: &Called, within: Option<Within>) -> String {
+        let place = self.tokens.position(self.tokens.all[call.begins].start);
+        let number = |number: usize| u32::try_from(number).unwrap_or(0);
+        let at = Position::new(number(place.line), number(place.column));
+        let note = CallNote {
+            at,
+            callee: call.name.clone(),
+            arguments: call.arguments.clone(),
+            within,
+        };
+        let text = write_marker(&unescape(place.quoted), &Says::Call(note));
+        self.marker_at((place.quoted, at), "__okl_omplc_call", &text, &[], "")
     }
 
     /// Has a chain whose schedule is `auto`, between brackets, run as a file of schedules says. True where it stays as it is.
@@ -268,36 +394,63 @@ impl Rewriting<'_> {
     fn one_loop(&mut self, number: usize, mut said: LoopPragma, values: &[Written]) {
         let pragma = &self.pragmas[number];
         let begins = pragma.next;
-        if self.tokens.word(begins) != "for" {
-            let message = format!(
-                "'#pragma omplc for' is not in front of a 'for' loop: {}",
-                self.behind(number)
-            );
-            return self.error(number, pragma.at, message);
-        }
         if self
             .wrong
             .iter()
             .any(|(open, close)| (*open..*close).contains(&begins))
+            && self.tokens.word(begins) == "for"
         {
             return;
         }
         let around = self.chains.iter().rposition(|chain| chain.open < begins);
         let around = around.filter(|at| begins < self.chains[*at].close);
-        let Some(around) = around else {
-            let message = "'#pragma omplc for' is in no loop chain: '#pragma omplc loopchain schedule(...)' stands in front \
-                           of the block that its loops are in";
-            return self.error(number, pragma.at, message.to_string());
+        let called =
+            around.and_then(|at| functions::call(self.tokens, begins, self.chains[at].close));
+        if self.tokens.word(begins) != "for" && called.is_none() {
+            let message = format!(
+                "'#pragma omplc for' is not in front of a 'for' loop{}: {}",
+                if around.is_some() {
+                    ", or of a call of a function that has one"
+                } else {
+                    ""
+                },
+                self.behind(number)
+            );
+            return self.error(number, pragma.at, message);
+        }
+        let limit = match around {
+            Some(around) => self.chains[around].close,
+            None => {
+                // Chains call the function, in this file or in another one.
+                let Some(function) = self.around(begins) else {
+                    let message = "'#pragma omplc for' is in no loop chain, and in no function that one may call";
+                    return self.error(number, pragma.at, message.to_string());
+                };
+                let Function {
+                    name,
+                    parameters,
+                    close,
+                    ..
+                } = function;
+                let (name, parameters, close) = (name.clone(), parameters.clone(), *close);
+                if !self.callees.contains(&name) {
+                    self.callees.push(name.clone());
+                }
+                said.within = Some(Within { name, parameters });
+                close
+            }
         };
-        let limit = self.chains[around].close;
         let Some(end) = self.statement(begins, limit, 0) else {
             let message = "the loop behind '#pragma omplc for' has no end";
             return self.error(number, pragma.at, message.to_string());
         };
+        let in_it =
+            |other: &&Pragma| other.name == WORD && other.start > pragma.start && other.next < end;
+        let has_strips = self.pragmas.iter().filter(in_it).any(is_strip);
         let mut inside = self
             .pragmas
             .iter()
-            .filter(|other| other.name == WORD && other.start > pragma.start && other.next < end);
+            .filter(|other| in_it(other) && !is_strip(other));
         if let Some(inner) = inside.next() {
             let message = if inner.next == begins {
                 "the loop has a '#pragma omplc for' already"
@@ -309,7 +462,7 @@ impl Rewriting<'_> {
             return self.error(number.unwrap_or_default(), at, message.to_string());
         }
 
-        if self.chains[around].is_left {
+        if let Some(around) = around.filter(|at| self.chains[*at].is_left) {
             self.chains[around].loops.push((number, said));
             return;
         }
@@ -341,9 +494,77 @@ impl Rewriting<'_> {
         if !behind.is_empty() {
             let _ = write!(marker, "\n{}{behind}", self.place(number, pragma.at.line));
         }
-        self.insert(self.pragmas[first].start, marker);
-        self.end_marker(end - 1, "__okl_omplc_next", " }");
-        self.chains[around].loops.push((number, said));
+        let starts = self.pragmas[first].start;
+        let mut ends = " }".to_string();
+        if around.is_none()
+            && (said.openmp.is_some() || has_strips)
+            && twice::can_be(self.tokens, begins, end - 1)
+        {
+            marker = self.asks(starts) + "\n" + &marker;
+            ends += "\n";
+            ends += &twice::copy(self.tokens, starts, self.tokens.all[end - 1].end);
+        }
+        self.insert(starts, marker);
+        self.end_marker(end - 1, "__okl_omplc_next", &ends);
+        if has_strips {
+            self.stripped.push((begins, end));
+        }
+        if let Some(around) = around {
+            self.chains[around].has_strips |= has_strips;
+            self.chains[around].loops.push((number, said));
+        }
+    }
+
+    /// A condition that is the same for all iterations of a chain, which runs as it is written where it holds.
+    fn strip(&mut self, number: usize) {
+        let pragma = &self.pragmas[number];
+        let (at, begins) = (pragma.at, pragma.next);
+        let open = begins + 1;
+        let condition = self
+            .tokens
+            .partner(open)
+            .filter(|_| self.tokens.word(open) == "(");
+        let (Some(close), "if") = (condition, self.tokens.word(begins)) else {
+            let message = format!(
+                "'#pragma omplc strip' is not in front of an 'if': {}",
+                self.behind(number)
+            );
+            return self.error(number, at, message);
+        };
+        let around = |chain: &&Chain| chain.open < begins && begins < chain.close;
+        let chain = self.chains.iter().find(around);
+        if chain.is_some_and(|chain| chain.is_left) {
+            return;
+        }
+        let is_in = |one: &&(usize, usize)| one.0 < begins && begins < one.1;
+        let Some(&(first, end)) = self.stripped.iter().find(is_in) else {
+            let message = "'#pragma omplc strip' is in no loop with a '#pragma omplc for'";
+            return self.error(number, at, message.to_string());
+        };
+        let (first, last) = match chain {
+            Some(chain) => (chain.open, chain.close),
+            None => (first, end - 1),
+        };
+        if !twice::can_be(self.tokens, first, last) {
+            let message = "'#pragma omplc strip' has its loops be there twice, and what is 'static', a label or assembly is there \
+                           once";
+            return self.error(number, at, message.to_string());
+        }
+        let text = write_marker(&self.file(number), &Says::Strip(at));
+        let value = Written {
+            at,
+            text: truth(self.tokens, open + 1, close),
+        };
+        let marker = self.marker(number, "__okl_omplc_strip", &text, &[value], "");
+        self.insert(self.tokens.all[begins].start, marker + " }");
+        let edit = Edit {
+            start: self.tokens.all[open].start,
+            end: self.tokens.all[close].end,
+            text: "(0)".to_string(),
+            at: None,
+            is_line: false,
+        };
+        self.edits.push(edit);
     }
 
     /// The markers at the brackets of a chain.
@@ -359,19 +580,21 @@ impl Rewriting<'_> {
         self.end_marker(chain.close, "__okl_omplc_end", "");
         // A schedule takes the place of what makes these loops parallel.
         let has_threads = chain.loops.iter().any(|(_, said)| said.openmp.is_some());
-        if has_threads && twice::can_be(self.tokens, chain.open, chain.close) {
+        if (has_threads || chain.has_callees || chain.has_strips)
+            && twice::can_be(self.tokens, chain.open, chain.close)
+        {
             let begins = self.tokens.all[chain.open].start;
-            let place = self.tokens.position(begins);
-            let asks = format!(
-                "# {} \"{}\" 3\n{}",
-                place.line,
-                place.quoted,
-                twice::asks(self.facts.dialect)
-            );
-            self.insert(begins, asks);
+            self.insert(begins, self.asks(begins));
             let ends = self.tokens.all[chain.close].end;
-            self.insert(ends, twice::copy(self.tokens, chain.open, chain.close));
+            self.insert(ends, twice::copy(self.tokens, begins, ends));
         }
+    }
+
+    /// What stands in front of what is there twice.
+    fn asks(&self, byte: usize) -> String {
+        let place = self.tokens.position(byte);
+        let asks = twice::asks(self.facts.dialect);
+        format!("# {} \"{}\" 3\n{asks}", place.line, place.quoted)
     }
 
     /// A line marker for a line of the file that a pragma is in.
@@ -389,18 +612,32 @@ impl Rewriting<'_> {
         values: &[Written],
         declarations: &str,
     ) -> String {
-        let at = self.pragmas[number].at;
+        let pragma = &self.pragmas[number];
+        let quoted = self.tokens.position(pragma.start).quoted;
+        self.marker_at((quoted, pragma.at), name, text, values, declarations)
+    }
+
+    /// The same for what stands at a place of a file.
+    fn marker_at(
+        &self,
+        (file, at): (&str, Position),
+        name: &str,
+        text: &str,
+        values: &[Written],
+        declarations: &str,
+    ) -> String {
+        let place = |line: u32| format!("# {line} \"{file}\" 3\n");
         let blanks = |at: Position| repeat_n(' ', at.column.saturating_sub(1) as usize);
-        let mut out = self.place(number, at.line);
+        let mut out = place(at.line);
         let _ = writeln!(
             out,
             "{{ extern void {name}(const char *, ...) __asm__(\"{name}\") __attribute__((nothrow)); {declarations}"
         );
-        out += &self.place(number, at.line);
+        out += &place(at.line);
         out.extend(blanks(at));
         let _ = write!(out, "{name}({}", quoted(text));
         for value in values {
-            let _ = write!(out, ", (long)(\n{}", self.place(number, value.at.line));
+            let _ = write!(out, ", (long)(\n{}", place(value.at.line));
             out.extend(blanks(value.at));
             let _ = write!(out, "{})", value.text);
         }
@@ -590,7 +827,8 @@ impl Rewriting<'_> {
             pragma.name == WORD && pragma.tokens.first().is_some_and(|one| one.text == "for")
         };
         let written = written.filter(is_loop).count();
-        if written == 0 {
+        let has_calls = !chain.calls.is_empty();
+        if written == 0 && !has_calls {
             let message = "the loop chain has no loops: '#pragma omplc for domain(...)' stands in front of each of them";
             self.error(chain.pragma, chain.said.at, message.to_string());
             return;
@@ -606,6 +844,7 @@ impl Rewriting<'_> {
             });
         if let Some((at, shifts)) = fuse.flatten()
             && shifts != written
+            && !has_calls
         {
             let plural = |count: usize| if count == 1 { "" } else { "s" };
             let message = format!(
@@ -616,7 +855,7 @@ impl Rewriting<'_> {
             self.error(chain.pragma, at, message);
         }
         let mut ranks: HashMap<&str, (usize, u32)> = HashMap::new();
-        let mut is_derived = false;
+        let mut is_derived = has_calls;
         for (number, one) in &chain.loops {
             is_derived |= one.accesses.is_empty();
             for access in &one.accesses {
@@ -639,6 +878,40 @@ impl Rewriting<'_> {
             }
         }
     }
+}
+
+/// Whether a pragma says that a condition holds for none of the iterations.
+fn is_strip(pragma: &Pragma) -> bool {
+    pragma.name == WORD && pragma.tokens.first().is_some_and(|one| one.text == "strip")
+}
+
+/// A condition between tokens as a number that is 0 or 1, which is computed without jumps.
+fn truth(tokens: &Tokens, from: usize, to: usize) -> String {
+    for (words, operator) in [(["||", "or"], "|"), (["&&", "and"], "&")] {
+        let mut parts = Vec::new();
+        let mut begins = from;
+        loop {
+            let end = tokens.find(begins, to, &words);
+            parts.push((begins, end));
+            if end == to {
+                break;
+            }
+            begins = end + 1;
+        }
+        if parts.len() > 1 {
+            let parts = parts.into_iter().map(|(from, to)| truth(tokens, from, to));
+            return format!("({})", parts.collect::<Vec<_>>().join(operator));
+        }
+    }
+    let is_whole =
+        |from: usize| tokens.word(from) == "(" && tokens.partner(from) == to.checked_sub(1);
+    if is_whole(from) {
+        return truth(tokens, from + 1, to - 1);
+    }
+    if matches!(tokens.word(from), "!" | "not") && is_whole(from + 1) {
+        return format!("!{}", truth(tokens, from + 2, to - 1));
+    }
+    format!("!!({})", tokens.plain(from, to))
 }
 
 /// A text as a literal of C.

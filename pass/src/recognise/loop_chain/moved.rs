@@ -7,11 +7,11 @@
 
 use std::collections::HashSet;
 
-use super::straight::{Path, Stop, is_copy};
+use super::straight::{Path, Stop, is_by_value, is_copy};
 use super::written::Choice;
 use super::{BEGINS, ENDS, FOR, Here, markers};
-use crate::analysis::variables::{Does, is_harmless, uses};
-use crate::llvm::{Call, Instruction, Module, Opcode};
+use crate::analysis::variables::{Does, is_harmless, uses_of_parameter};
+use crate::llvm::{Call, Instruction, Module, Opcode, Value};
 
 /// Operations that a value is computed by, at most.
 const MOST: usize = 64;
@@ -37,7 +37,8 @@ pub fn move_out(module: &Module, twice: &[Choice<'_>]) {
                     statement.operand(end)
                 });
                 let loads = all.iter().filter(|one| one.opcode() == Opcode::LLVMLoad);
-                let reads = loads.map(|one| one.operand(0)).chain([from]);
+                let reads = loads.filter_map(|one| memory_of(one.operand(0)));
+                let reads = reads.chain([from]);
                 used.extend(reads.filter(|one| !changed.contains(one)));
                 if is_twice && used.contains(&into) {
                     continue;
@@ -79,8 +80,8 @@ impl<'m> Here<'m> {
 /// What is moved with a statement, in the order in which it stands; none where that cannot be.
 fn movable<'m>(site: Call<'m>, statement: Instruction<'m>) -> Option<Vec<Instruction<'m>>> {
     let before = between(site.instruction(), statement);
-    let does = |variable: Instruction<'m>, what: &dyn Fn(Does) -> bool| {
-        let mut uses = uses(variable).into_iter();
+    let does = |memory: Value<'m>, what: &dyn Fn(Does) -> bool| {
+        let mut uses = uses_of_parameter(memory).into_iter();
         uses.any(|(one, does)| {
             does == Does::Unknown || before.contains(&one) && what(does) && !is_harmless(one)
         })
@@ -88,7 +89,7 @@ fn movable<'m>(site: Call<'m>, statement: Instruction<'m>) -> Option<Vec<Instruc
     let mut found = HashSet::from([statement]);
     let mut rest = match is_copy(statement) {
         true => {
-            let from = statement.operand(1).as_op(Opcode::LLVMAlloca)?;
+            let from = memory_of(statement.operand(1))?;
             if does(from, &|does| does == Does::Write) {
                 return None;
             }
@@ -99,7 +100,7 @@ fn movable<'m>(site: Call<'m>, statement: Instruction<'m>) -> Option<Vec<Instruc
     let variable = statement.operand(usize::from(!is_copy(statement)));
     let variable = variable.as_op(Opcode::LLVMAlloca)?;
     // What it is computed from is not the variable itself, unless nobody has used that yet.
-    if does(variable, &|_| true) {
+    if does(*variable, &|_| true) {
         return None;
     }
     while let Some(value) = rest.pop() {
@@ -108,14 +109,14 @@ fn movable<'m>(site: Call<'m>, statement: Instruction<'m>) -> Option<Vec<Instruc
         };
         let is_load = one.opcode() == Opcode::LLVMLoad;
         if is_load {
-            let from = one.operand(0).as_op(Opcode::LLVMAlloca)?;
+            let from = memory_of(one.operand(0))?;
             if !one.is_plain_access() || does(from, &|does| does == Does::Write) {
                 return None;
             }
         } else if !one.only_computes() {
             return None;
         }
-        if found.insert(one) && !is_load {
+        if found.insert(one) {
             rest.extend(one.operands());
         }
         if found.len() > MOST {
@@ -135,6 +136,15 @@ fn movable<'m>(site: Call<'m>, statement: Instruction<'m>) -> Option<Vec<Instruc
     let mut all = function.instructions();
     all.retain(|one| found.contains(one));
     Some(all)
+}
+
+/// The variable of the function that an address leads into, or what is handed to it by value.
+fn memory_of(mut address: Value<'_>) -> Option<Value<'_>> {
+    while let Some(part) = address.as_op(Opcode::LLVMGetElementPtr) {
+        address = part.operand(0);
+    }
+    let is_variable = address.as_op(Opcode::LLVMAlloca).is_some();
+    (is_variable || is_by_value(address)).then_some(address)
 }
 
 /// What is run between two instructions.

@@ -1,6 +1,6 @@
 //! Code that is run from its beginning to its end, whatever the program computes.
 
-use super::{Here, is_marker};
+use super::{Here, is_marker, is_note};
 use crate::analysis::variables::{is_destination, is_harmless};
 use crate::llvm::{Block, Call, Instruction, NaturalLoop, Opcode, Value};
 
@@ -11,6 +11,8 @@ pub struct Path<'m> {
     next: usize,
     /// What it has written into variables of the function: stores, and calls that copy one to another one.
     pub stores: Vec<Instruction<'m>>,
+    /// The last call on it that says what is called behind it.
+    pub note: Option<Call<'m>>,
 }
 
 /// Where it stops.
@@ -46,6 +48,7 @@ impl<'m> Path<'m> {
             block,
             next: 0,
             stores: Vec::new(),
+            note: None,
         }
     }
 
@@ -66,6 +69,11 @@ impl<'m> Path<'m> {
             for &at in &all[self.next..] {
                 if let Some(call) = at.as_call().filter(|&call| is_marker(call)) {
                     return Stop::Marker(call);
+                }
+                if let Some(call) = at.as_call().filter(|&call| is_note(call)) {
+                    self.note = Some(call);
+                    self.next += 1;
+                    continue;
                 }
                 match at.opcode() {
                     Opcode::LLVMBr => {}
@@ -111,7 +119,7 @@ pub fn is_computation(at: Instruction<'_>) -> bool {
     is_variable || at.only_computes() || is_harmless(at)
 }
 
-/// Whether a call copies one variable to another one.
+/// Whether a call copies one variable to another one, or what is handed to the function by value.
 pub fn is_copy(at: Instruction<'_>) -> bool {
     let Some(call) = at.as_call() else {
         return false;
@@ -122,7 +130,13 @@ pub fn is_copy(at: Instruction<'_>) -> bool {
         && arguments[2].as_constant_int().is_some()
         && arguments[3].as_constant_int() == Some(0)
         && is_variable(0)
-        && is_variable(1)
+        && (is_variable(1) || is_by_value(arguments[1]))
+}
+
+/// Whether an address is that of what is handed to a function by value.
+pub fn is_by_value(address: Value<'_>) -> bool {
+    let parameter = address.as_parameter();
+    parameter.is_some_and(|(function, at)| function.has_parameter_attribute(at, "byval"))
 }
 
 /// The variable that is loaded, if that is all that a value is, but for its width.
