@@ -162,7 +162,7 @@ pub struct LoopPragma {
 pub struct Within {
     /// What it is called.
     pub name: String,
-    /// Its parameters; those without a name are empty.
+    /// Its parameters, those without a name empty; and behind them variables of its own, for which nothing stands in a call.
     pub parameters: Vec<String>,
 }
 
@@ -201,14 +201,23 @@ impl CallNote {
             }
         };
         within.clone_from(&self.within);
+        let own = |name: &str| format!("'{name}' of {}", self.at);
         let bound = |text: &mut String| {
+            // A variable of a function that this one calls.
+            if text.starts_with('\'') {
+                *text += &format!(", {}", self.at);
+                return;
+            }
             let mut out = String::new();
             let mut before = String::new();
             for token in tokens(text, Position::default()) {
                 let is_member = matches!(before.as_str(), "." | "->" | "::");
                 let mut names = callee.parameters.iter();
                 let at = names.position(|one| *one == token.text && !is_member);
-                let argument = at.and_then(|at| self.arguments.get(at));
+                let argument = at.map(|at| match self.arguments.get(at) {
+                    Some(argument) => argument.clone(),
+                    None => own(&token.text),
+                });
                 let is_alone = token.text == *text;
                 out += if token.is_apart && !out.is_empty() {
                     " "
@@ -216,7 +225,7 @@ impl CallNote {
                     ""
                 };
                 out += &match argument {
-                    Some(argument) if is_alone || is_plain(argument) => argument.clone(),
+                    Some(argument) if is_alone || is_plain(&argument) => argument,
                     Some(argument) => format!("({argument})"),
                     None => token.text.clone(),
                 };

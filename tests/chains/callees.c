@@ -78,6 +78,24 @@ static void parts(struct grid grid, double *t) {
   }
 }
 
+// What lies between two loops of a function is a variable of its own, another one in each call.
+static void own(const double *restrict from, double *restrict to, int n) {
+  double between[N + 2];
+#pragma omplc for domain(0 : n + 1) with(i) read from{(i)}, write between{(i)}
+  for (int i = 0; i <= n + 1; i++)
+    between[i] = 2 * from[i];
+#pragma omplc for domain(1 : n) with(i) read between{(i - 1), (i + 1)}, write to{(i)}
+  for (int i = 1; i <= n; i++)
+    to[i] = 0.25 * (between[i - 1] + between[i + 1]);
+}
+static void owns(double *a, double *b, const int *n) {
+  PRAGMA(omplc loopchain schedule(ITEMS))
+  {
+    own(a, b, *n);
+    own(b, a, N);
+  }
+}
+
 // Boxes in rows of an array: a loop of two dimensions, whose pragma stands at the call.
 static void sweep(double (*from)[N + 2], double (*to)[N + 2], int rows, int by) {
   int lower = 1 + by;
@@ -117,6 +135,9 @@ int main(void) {
   print_doubles("b", b, N + 2);
   average(a, b, N, 0.5);
   print_doubles("b", b, N + 2);
+  const int n = N;
+  owns(a, b, &n);
+  print_doubles("a", a, N + 2);
   parts((struct grid){.cells = a, .next = b, .size = N}, t);
   print_doubles("b", b, N + 2);
   boxes(grids[0], grids[1], N);

@@ -748,9 +748,11 @@ mod tests {
     fn a_caller_s_names_take_the_place_of_parameters() {
         let read = |text: &str| read_marker(&format!("\"a.c\" {text}")).unwrap().1;
         let mut inner = read(
-            "for domain(1:2) in(smooth, from, to) with(i) read from{(i)} read weights{(i)} write to{(i)}",
+            "for domain(1:2) in(smooth, from, to, with, own) with(i) read from{(i)} read weights{(i)} \
+             write to{(i)} write own{(i)}",
         );
-        let Pragma::Call(in_pair) = read("call(smooth, a, \"b.data()\", \"3\") in(pair, b, a)")
+        let Pragma::Call(in_pair) =
+            read("@7:3 call(smooth, a, \"b.data()\", \"3\") in(pair, b, a)")
         else {
             unreachable!()
         };
@@ -760,12 +762,13 @@ mod tests {
         assert!(!in_chain.bind(&mut inner));
         assert!(in_pair.bind(&mut inner));
         let bound = "for domain(@0:0 1:2) in(pair, b, a) with(@0:0 i) @0:0 read @0:0 a{(i)} @0:0 read @0:0 weights{(i)} \
-                     @0:0 write @0:0 \"b.data()\"{(i)}";
+                     @0:0 write @0:0 \"b.data()\"{(i)} @0:0 write @0:0 \"'own' of 7:3\"{(i)}";
         assert_eq!(inner.to_string(), format!("@0:0 {bound}"));
         assert!(in_chain.bind(&mut inner));
         let bound = bound
             .replace(" in(pair, b, a)", "")
             .replace("b.data()", "(u + 1).data()");
+        let bound = bound.replace("7:3", "7:3, 0:0");
         assert_eq!(inner.to_string(), format!("@0:0 {bound}"));
     }
 

@@ -196,3 +196,13 @@ pub(super) fn calls(
     }
     found
 }
+
+/// Whether a name seems to be declared between two tokens.
+pub(super) fn declares(tokens: &Tokens, from: usize, to: usize, name: &str) -> bool {
+    (from + 1..to).any(|at| {
+        let is_type = tokens.is_name(at - 1) && tokens.word(at - 1) != "return";
+        tokens.word(at) == name
+            && (is_type || matches!(tokens.word(at - 1), "*" | "&" | ">" | ","))
+            && matches!(tokens.word(at + 1), "[" | "=" | ";" | "," | ")" | "{" | "(")
+    })
+}

@@ -432,7 +432,16 @@ impl Rewriting<'_> {
                     close,
                     ..
                 } = function;
-                let (name, parameters, close) = (name.clone(), parameters.clone(), *close);
+                let (name, mut parameters, close) = (name.clone(), parameters.clone(), *close);
+                let open = function.open;
+                // Its own variables are others in each call.
+                for access in &said.accesses {
+                    let space = &access.space.text;
+                    let is_known = parameters.contains(space);
+                    if !is_known && functions::declares(self.tokens, open, begins, space) {
+                        parameters.push(space.clone());
+                    }
+                }
                 if !self.callees.contains(&name) {
                     self.callees.push(name.clone());
                 }
@@ -531,6 +540,16 @@ impl Rewriting<'_> {
             );
             return self.error(number, at, message);
         };
+        let is_name = |at: usize| self.tokens.is_name(at);
+        let declares = |at: usize| {
+            self.tokens.word(at) == ";"
+                || is_name(at) && is_name(at + 1) && self.tokens.word(at) != "not"
+        };
+        if (open + 1..close).any(declares) {
+            let message =
+                "the 'if' behind '#pragma omplc strip' declares something in its condition";
+            return self.error(number, at, message.to_string());
+        }
         let around = |chain: &&Chain| chain.open < begins && begins < chain.close;
         let chain = self.chains.iter().find(around);
         if chain.is_some_and(|chain| chain.is_left) {

@@ -168,12 +168,13 @@ impl<'m> Here<'m> {
         let mut nests = Vec::new();
         let end = loop {
             let stop = path.follow(self);
+            let marker = path.notes.last().copied().unwrap_or(site);
+            // What it stops at is what keeps statements in front of it where they are.
             if let Some(&store) = path.stores.first()
-                && !matches!(stop, Stop::Loop(_))
+                && !matches!(stop, Stop::Loop(_) | Stop::Other(_))
             {
-                return Err(between(store, site));
+                return Err(between(store, marker));
             }
-            let marker = path.note.unwrap_or(site);
             match stop {
                 Stop::Marker(call) if call.callee_name() == FOR => {
                     let (nest, behind) = self.nest(call)?;
@@ -228,7 +229,13 @@ impl<'m> Here<'m> {
 /// What stands between the loops of a chain, and cannot.
 fn between<'m>(instruction: Instruction<'m>, marker: Call<'m>) -> Wrong<'m> {
     let site = at(instruction, marker);
+    let is_handed = is_note(marker) && instruction.opcode() == Opcode::LLVMStore;
     match instruction.opcode() {
+        _ if is_handed && instruction.source_location().is_none() => Wrong::declined(
+            Site::Instruction(marker.instruction()),
+            "the loop chain stays as it is: what is handed to a function here cannot be computed in front of the chain; keep it \
+             in a variable of the function there",
+        ),
         Opcode::LLVMRet | Opcode::LLVMUnreachable => {
             Wrong::mistake(site, "this leaves the loop chain, all of which has to run")
         }

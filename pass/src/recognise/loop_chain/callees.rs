@@ -30,7 +30,7 @@ pub fn bring_in(module: &Module) -> Vec<Declined<'_>> {
     let called = callers.flat_map(|one| known.reach(one)).collect();
     let kept = begins
         .into_iter()
-        .filter_map(|site| Bringing::into(module, site));
+        .flat_map(|site| Bringing::into(module, site));
     let kept: HashSet<_> = kept.collect();
     let notes = module.function(CALL).into_iter();
     let notes = notes.flat_map(|one| one.users()).filter_map(Value::as_call);
@@ -168,14 +168,16 @@ struct Bringing<'m> {
     site: Call<'m>,
     /// Pragmas in front of calls whose code has taken their place.
     at_calls: HashSet<Instruction<'m>>,
+    /// Notes of calls whose code has.
+    used: HashSet<Instruction<'m>>,
     /// Whether any code has.
     has_code: bool,
 }
 
 /// What to do next.
 enum Step<'m> {
-    /// There is nothing left, and this note is about what cannot be done.
-    End(Option<Call<'m>>),
+    /// There is nothing left; the notes that the chain has.
+    End(HashSet<Instruction<'m>>),
     /// A loop is there twice.
     Choose(Call<'m>),
     /// A call: the note in front of it, and the pragma.
@@ -184,18 +186,19 @@ enum Step<'m> {
 
 impl<'m> Bringing<'m> {
     /// Brings what a chain calls into it.
-    fn into(module: &'m Module, site: Call<'m>) -> Option<Instruction<'m>> {
+    fn into(module: &'m Module, site: Call<'m>) -> HashSet<Instruction<'m>> {
         let mut this = Bringing {
             module,
             site,
             at_calls: HashSet::new(),
+            used: HashSet::new(),
             has_code: false,
         };
         for _ in 0..MOST {
             match this.next() {
-                Step::End(note) => {
+                Step::End(notes) => {
                     this.settle();
-                    return note.map(|note| note.instruction());
+                    return notes;
                 }
                 Step::Choose(asks) => {
                     let function = asks.instruction().function();
@@ -210,21 +213,24 @@ impl<'m> Bringing<'m> {
                 Step::Inline(call, note, at) => this.inline(call, note, at),
             }
         }
-        None
+        HashSet::new()
     }
 
     fn next(&self) -> Step<'m> {
         let here = Here::of(self.site.instruction().function());
         let mut path = Path::behind(self.site);
         let mut pragma: Option<Call<'m>> = None;
+        let mut notes = HashSet::new();
         loop {
-            match path.follow(&here) {
+            let stop = path.follow(&here);
+            notes.extend(path.notes.iter().map(|one| one.instruction()));
+            match stop {
                 Stop::Marker(call) if is_asked(call) => return Step::Choose(call),
                 Stop::Marker(call) => {
                     match call.callee_name().as_str() {
                         FOR => pragma = Some(call),
                         NEXT => pragma = None,
-                        _ => return Step::End(None),
+                        _ => return Step::End(notes),
                     }
                     path = Path::behind(call);
                 }
@@ -232,15 +238,19 @@ impl<'m> Bringing<'m> {
                     let mut exits = natural.header.successors().into_iter();
                     let exit = exits.find(|one| !natural.blocks.contains(one));
                     let Some(exit) = exit.filter(|_| pragma.is_some()) else {
-                        return Step::End(None);
+                        return Step::End(notes);
                     };
                     path = Path::from(exit);
                 }
                 Stop::Other(one) => {
                     let call = one.as_call().filter(|call| self.is_wanted(*call, pragma));
                     return match call {
-                        Some(call) => Step::Inline(call, path.note, pragma),
-                        None => Step::End(path.note),
+                        Some(call) => {
+                            let note = path.notes.last().copied();
+                            let is_new = |one: &Call<'m>| !self.used.contains(&one.instruction());
+                            Step::Inline(call, note.filter(is_new), pragma)
+                        }
+                        None => Step::End(notes),
                     };
                 }
                 Stop::Block => unreachable!("no block is waited for"),
@@ -305,9 +315,7 @@ impl<'m> Bringing<'m> {
             let text = self.module.add_text("", &write_marker(&file, &inner));
             marker.instruction().set_operand(0, *text);
         }
-        if let Some(note) = note {
-            note.take_out(self.module);
-        }
+        self.used.extend(note.map(|note| note.instruction()));
     }
 
     /// Loops look as if they were written here. Pragmas in front of calls go where the loop begins, so that what the function

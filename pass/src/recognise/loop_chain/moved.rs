@@ -7,9 +7,9 @@
 
 use std::collections::HashSet;
 
-use super::straight::{Path, Stop, is_by_value, is_copy};
+use super::straight::{Path, Stop, is_by_value, is_computation, is_copy};
 use super::written::Choice;
-use super::{BEGINS, ENDS, FOR, Here, markers};
+use super::{BEGINS, ENDS, FOR, Here, is_marker, is_note, markers};
 use crate::analysis::variables::{Does, is_harmless, uses_of_parameter};
 use crate::llvm::{Call, Instruction, Module, Opcode, Value};
 
@@ -109,8 +109,12 @@ fn movable<'m>(site: Call<'m>, statement: Instruction<'m>) -> Option<Vec<Instruc
         };
         let is_load = one.opcode() == Opcode::LLVMLoad;
         if is_load {
-            let from = memory_of(one.operand(0))?;
-            if !one.is_plain_access() || does(from, &|does| does == Does::Write) {
+            let from = memory_of(one.operand(0));
+            let is_changed = match from {
+                Some(from) => does(from, &|does| does == Does::Write),
+                None => !before.iter().all(|one| writes_nothing(*one)),
+            };
+            if !one.is_plain_access() || is_changed {
                 return None;
             }
         } else if !one.only_computes() {
@@ -136,6 +140,14 @@ fn movable<'m>(site: Call<'m>, statement: Instruction<'m>) -> Option<Vec<Instruc
     let mut all = function.instructions();
     all.retain(|one| found.contains(one));
     Some(all)
+}
+
+/// Whether memory is the same behind an instruction.
+fn writes_nothing(one: Instruction<'_>) -> bool {
+    let is_marker = one
+        .as_call()
+        .is_some_and(|call| is_marker(call) || is_note(call));
+    one.opcode() == Opcode::LLVMBr || is_marker || is_computation(one)
 }
 
 /// The variable of the function that an address leads into, or what is handed to it by value.

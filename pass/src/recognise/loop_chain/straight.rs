@@ -11,8 +11,8 @@ pub struct Path<'m> {
     next: usize,
     /// What it has written into variables of the function: stores, and calls that copy one to another one.
     pub stores: Vec<Instruction<'m>>,
-    /// The last call on it that says what is called behind it.
-    pub note: Option<Call<'m>>,
+    /// The calls on it that say what is called behind them.
+    pub notes: Vec<Call<'m>>,
 }
 
 /// Where it stops.
@@ -48,7 +48,7 @@ impl<'m> Path<'m> {
             block,
             next: 0,
             stores: Vec::new(),
-            note: None,
+            notes: Vec::new(),
         }
     }
 
@@ -71,7 +71,7 @@ impl<'m> Path<'m> {
                     return Stop::Marker(call);
                 }
                 if let Some(call) = at.as_call().filter(|&call| is_note(call)) {
-                    self.note = Some(call);
+                    self.notes.push(call);
                     self.next += 1;
                     continue;
                 }
