@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use super::straight::{Path, Stop, is_by_value, is_computation, is_copy};
+use super::straight::{Path, Stop, is_by_value, is_computation, is_copy, variable_of};
 use super::written::Choice;
 use super::{BEGINS, ENDS, FOR, Here, is_marker, is_note, markers};
 use crate::analysis::variables::{Does, is_harmless, uses_of_parameter};
@@ -40,10 +40,14 @@ pub fn move_out(module: &Module, twice: &[Choice<'_>]) {
                 let reads = loads.filter_map(|one| memory_of(one.operand(0)));
                 let reads = reads.chain([from]);
                 used.extend(reads.filter(|one| !changed.contains(one)));
-                if is_twice && used.contains(&into) {
+                let is_used = |one: Instruction<'_>| used.contains(&*one);
+                if is_twice && variable_of(into).is_some_and(is_used) {
                     continue;
                 }
-                changed.insert(into);
+                // Of a variable that is changed in part the rest is what it was.
+                if into.as_op(Opcode::LLVMAlloca).is_some() {
+                    changed.insert(into);
+                }
                 for one in all {
                     one.move_before(site.instruction());
                 }
@@ -95,10 +99,10 @@ fn movable<'m>(site: Call<'m>, statement: Instruction<'m>) -> Option<Vec<Instruc
             }
             Vec::new()
         }
-        false => vec![statement.operand(0)],
+        false => statement.operands(),
     };
     let variable = statement.operand(usize::from(!is_copy(statement)));
-    let variable = variable.as_op(Opcode::LLVMAlloca)?;
+    let variable = variable_of(variable)?;
     // What it is computed from is not the variable itself, unless nobody has used that yet.
     if does(*variable, &|_| true) {
         return None;
@@ -130,6 +134,10 @@ fn movable<'m>(site: Call<'m>, statement: Instruction<'m>) -> Option<Vec<Instruc
     // Its life begins there, too.
     let its = variable.instruction_users().into_iter();
     for one in its.filter(|one| before.contains(one)) {
+        // What is done by its addresses is known.
+        if one.opcode() == Opcode::LLVMGetElementPtr {
+            continue;
+        }
         let name = one.as_call().map(|call| call.callee_name());
         if !name.is_some_and(|name| name.starts_with("llvm.lifetime.start")) {
             return None;
@@ -150,13 +158,15 @@ fn writes_nothing(one: Instruction<'_>) -> bool {
     one.opcode() == Opcode::LLVMBr || is_marker || is_computation(one)
 }
 
-/// The variable of the function that an address leads into, or what is handed to it by value.
+/// What an address leads into: a variable of the function, or what is handed to it by value.
 fn memory_of(mut address: Value<'_>) -> Option<Value<'_>> {
+    if let Some(variable) = variable_of(address) {
+        return Some(*variable);
+    }
     while let Some(part) = address.as_op(Opcode::LLVMGetElementPtr) {
         address = part.operand(0);
     }
-    let is_variable = address.as_op(Opcode::LLVMAlloca).is_some();
-    (is_variable || is_by_value(address)).then_some(address)
+    is_by_value(address).then_some(address)
 }
 
 /// What is run between two instructions.

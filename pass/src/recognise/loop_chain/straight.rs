@@ -78,7 +78,7 @@ impl<'m> Path<'m> {
                 match at.opcode() {
                     Opcode::LLVMBr => {}
                     Opcode::LLVMStore if at.is_plain_access() => {
-                        let Some(variable) = at.operand(1).as_op(Opcode::LLVMAlloca) else {
+                        let Some(variable) = variable_of(at.operand(1)) else {
                             return Stop::Other(at);
                         };
                         if !is_destination(variable) {
@@ -131,6 +131,14 @@ pub fn is_copy(at: Instruction<'_>) -> bool {
         && arguments[3].as_constant_int() == Some(0)
         && is_variable(0)
         && (is_variable(1) || is_by_value(arguments[1]))
+}
+
+/// The variable of the function that an address leads into.
+pub fn variable_of(mut address: Value<'_>) -> Option<Instruction<'_>> {
+    while let Some(part) = address.as_op(Opcode::LLVMGetElementPtr) {
+        address = part.operand(0);
+    }
+    address.as_op(Opcode::LLVMAlloca)
 }
 
 /// Whether an address is that of what is handed to a function by value.
