@@ -756,7 +756,7 @@ mod tests {
         else {
             unreachable!()
         };
-        let Pragma::Call(in_chain) = read("call(pair, \"u + 1\")") else {
+        let Pragma::Call(in_chain) = read("call(pair, \"u + 1\", c)") else {
             unreachable!()
         };
         assert!(!in_chain.bind(&mut inner));
@@ -768,7 +768,7 @@ mod tests {
         let bound = bound
             .replace(" in(pair, b, a)", "")
             .replace("b.data()", "(u + 1).data()");
-        let bound = bound.replace("7:3", "7:3, 0:0");
+        let bound = bound.replace("7:3", "7:3, 0:0").replace(" a{", " c{");
         assert_eq!(inner.to_string(), format!("@0:0 {bound}"));
     }
 
