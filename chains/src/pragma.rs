@@ -21,6 +21,10 @@ pub enum Pragma {
     Chain(ChainPragma),
     /// `for`.
     Loop(LoopPragma),
+    /// `strip`, in front of an `if` in a loop: where its condition holds the chain runs as it is written.
+    Strip(Position),
+    /// No pragma: a call of a function that may have loops of a chain.
+    Call(CallNote),
 }
 
 impl Pragma {
@@ -29,6 +33,8 @@ impl Pragma {
         match self {
             Pragma::Chain(said) => said.at,
             Pragma::Loop(said) => said.at,
+            Pragma::Strip(at) => *at,
+            Pragma::Call(said) => said.at,
         }
     }
 }
@@ -147,6 +153,96 @@ pub struct LoopPragma {
     pub accesses: Vec<AccessPragma>,
     /// The loop's own directive of OpenMP, which the schedule takes the place of.
     pub openmp: Option<OpenMp>,
+    /// The function that the loop is in, where its chain is in another one.
+    pub within: Option<Within>,
+}
+
+/// A function, whose parameters stand for something else in each call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Within {
+    /// What it is called.
+    pub name: String,
+    /// Its parameters, those without a name empty; and behind them variables of its own, for which nothing stands in a call.
+    pub parameters: Vec<String>,
+}
+
+/// A call of a function that may have loops of a chain.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallNote {
+    /// Where it is.
+    pub at: Position,
+    /// What the function is called.
+    pub callee: String,
+    /// What stands for its parameters, as it is written.
+    pub arguments: Vec<String>,
+    /// The function that the call is in, where the chain is in another one.
+    pub within: Option<Within>,
+}
+
+/// Whether a text is a name and nothing else.
+fn is_plain(text: &str) -> bool {
+    let tokens = tokens(text, Position::default());
+    matches!(&tokens[..], [one] if one.is_name() && one.text == text)
+}
+
+impl CallNote {
+    /// What something in the function that is called says, as the caller would say it. False where that is another function.
+    pub fn bind(&self, inner: &mut Pragma) -> bool {
+        let within = match inner {
+            Pragma::Loop(said) => &mut said.within,
+            Pragma::Call(said) => &mut said.within,
+            Pragma::Chain(_) | Pragma::Strip(_) => return false,
+        };
+        let callee = match within.take() {
+            Some(callee) if callee.name == self.callee => callee,
+            other => {
+                *within = other;
+                return false;
+            }
+        };
+        within.clone_from(&self.within);
+        let own = |name: &str| format!("'{name}' of {}", self.at);
+        let bound = |text: &mut String| {
+            // A variable of a function that this one calls.
+            if text.starts_with('\'') {
+                *text += &format!(", {}", self.at);
+                return;
+            }
+            let mut out = String::new();
+            let mut before = String::new();
+            for token in tokens(text, Position::default()) {
+                let is_member = matches!(before.as_str(), "." | "->" | "::");
+                let mut names = callee.parameters.iter();
+                let at = names.position(|one| *one == token.text && !is_member);
+                let argument = at.map(|at| match self.arguments.get(at) {
+                    Some(argument) => argument.clone(),
+                    None => own(&token.text),
+                });
+                let is_alone = token.text == *text;
+                out += if token.is_apart && !out.is_empty() {
+                    " "
+                } else {
+                    ""
+                };
+                out += &match argument {
+                    Some(argument) if is_alone || is_plain(&argument) => argument,
+                    Some(argument) => format!("({argument})"),
+                    None => token.text.clone(),
+                };
+                before = token.text;
+            }
+            *text = out;
+        };
+        match inner {
+            Pragma::Loop(said) => said
+                .accesses
+                .iter_mut()
+                .for_each(|one| bound(&mut one.space.text)),
+            Pragma::Call(said) => said.arguments.iter_mut().for_each(bound),
+            Pragma::Chain(_) | Pragma::Strip(_) => {}
+        }
+        true
+    }
 }
 
 /// A directive of OpenMP.

@@ -1,8 +1,10 @@
 // Here because these are C++ only: CloneFunction with the ValueToValueMapTy that it fills and MapValue reads,
-// CloneBasicBlock with remapInstructionsInBlocks, Value::replaceUsesWithIf, Function::copyAttributesFrom, Instruction::isSameOperationAs, GlobalValue::isInterposable,
+// CloneBasicBlock with remapInstructionsInBlocks, Value::replaceUsesWithIf, Function::copyAttributesFrom, Instruction::isSameOperationAs, GlobalValue::isInterposable, isInlineViable,
 // and of DISubprogram clone and getScopeLine.
 #include "shim.h"
 
+#include "llvm/Analysis/InlineCost.h"
+#include "llvm/IR/Attributes.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Instructions.h"
@@ -23,6 +25,18 @@ void okl_map_set(ValueToValueMapTy *Map, LLVMValueRef From, LLVMValueRef To) {
 
 LLVMValueRef okl_map_value(ValueToValueMapTy *Map, LLVMValueRef Value) {
   return wrap(MapValue(unwrap(Value), *Map));
+}
+
+// Whether the code of the called function may stand in place of a call: it is compiled for the same processor, with the same
+// guarantees, and nothing in it depends on where it is.
+bool okl_may_inline(LLVMValueRef Call) {
+  CallBase *Site = cast<CallBase>(unwrap(Call));
+  Function *Callee = Site->getCalledFunction();
+  Function *Caller = Site->getFunction();
+  for (const char *Name : {"target-cpu", "target-features"})
+    if (Callee->getFnAttribute(Name) != Caller->getFnAttribute(Name))
+      return false;
+  return isInlineViable(*Callee).isSuccess() && AttributeFuncs::areInlineCompatible(*Caller, *Callee);
 }
 
 // Whether LLVM has put the body of the called function in place of a call.

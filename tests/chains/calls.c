@@ -1,9 +1,8 @@
-// later: CALLS
+// variants: CALLS
 // schedules: 0 1 2 3 4
 // refused: 90
 //
-// A loop in a function that a chain calls three times, with other arrays each time. Without CALLS the function's loop is in no chain
-// for the compiler: the chain is written out.
+// A loop in a function that a chain calls three times, with other arrays each time. Without CALLS the chain is written out.
 #include "chain.h"
 
 #if SCHEDULE == 0

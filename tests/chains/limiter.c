@@ -1,4 +1,4 @@
-// later: AT_CALLS IN_FUNCTIONS
+// variants: AT_CALLS IN_FUNCTIONS
 // schedules: 0 1 2 3 4 5 6 7
 // refused: 90 91
 //

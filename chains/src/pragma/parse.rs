@@ -6,6 +6,7 @@
 //! shift := ( [number {, number}] )
 //! tile  := tile( (number {, number}), how, how [, overlap] ) | tile( (number {, number}), overlap )
 //! how   := serial | parallel | wavefront | tile
+//! strip := strip
 //! loop  := for domain( number : number {, number : number} ) [with( name {, name} )] {access}
 //! access := read|write name { place {, place} } {, name { place {, place} }}
 //! place := ( [index {, index}] )
@@ -59,15 +60,21 @@ pub fn parse(tokens: &[Token], at: Position) -> Result<Said, Error> {
             parser.at += 1;
             Pragma::Loop(parser.one_loop()?)
         }
-        "strip" => return parser.fail("'#pragma omplc strip' is not known yet".to_string()),
+        "strip" => {
+            parser.at += 1;
+            match parser.word() {
+                "" => Pragma::Strip(at),
+                word => return parser.fail(format!("'{word}' cannot stand behind 'strip'")),
+            }
+        }
         "" => {
-            let message = "'loopchain' or 'for' is missing behind '#pragma omplc'";
+            let message = "'loopchain', 'for' or 'strip' is missing behind '#pragma omplc'";
             return parser.fail(message.to_string());
         }
         word => {
             return parser.fail(format!(
                 "unknown pragma 'omplc {word}': there are 'omplc loopchain schedule(...)', in front of the block that the \
-                 loops are in, and 'omplc for domain(...)', in front of a loop"
+                 loops are in, 'omplc for domain(...)', in front of a loop, and 'omplc strip', in front of an 'if' in a loop"
             ));
         }
     };

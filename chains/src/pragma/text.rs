@@ -7,20 +7,52 @@
 //!     @5:60 read @5:65 B{(i-1,j),(i+1,3)} @6:9 omp parallel for simd private(@6:40 x) reduction(+:@6:55 s,@6:57 a[0:n])
 //! ```
 //!
-//! in one line. Where a place is left out it is 0:0.
+//! in one line. Where a place is left out it is 0:0. Of a loop in a function that chains call there is `in(f, a, b)` behind its
+//! domain: the function and its parameters; and of a call of it
+//!
+//! ```text
+//! "FILE" @LINE:COLUMN call(f, x, "y + 1") in(g, x)
+//! ```
 
 use std::fmt::{self, Write};
 
 use super::tokens::{Token, joined, tokens};
 use super::{
-    AccessPragma, ChainPragma, Clause, Error, Index, Item, LoopPragma, Name, Number, OpenMp,
-    Position, Pragma, Sharing, Tile, What,
+    AccessPragma, CallNote, ChainPragma, Clause, Error, Index, Item, LoopPragma, Name, Number,
+    OpenMp, Position, Pragma, Sharing, Tile, What, Within, is_plain,
 };
 
 /// A pragma of a file as text.
 pub fn write_marker(file: &str, pragma: &Pragma) -> String {
-    let file = file.replace('\\', "\\\\").replace('"', "\\\"");
-    format!("\"{file}\" {pragma}")
+    format!("{} {pragma}", quoted(file))
+}
+
+/// A text as a string.
+fn quoted(text: &str) -> String {
+    let text = text.replace('\\', "\\\\").replace('"', "\\\"");
+    format!("\"{text}\"")
+}
+
+/// A name, or whatever stands in its place.
+fn word(text: &str) -> String {
+    match is_plain(text) {
+        true => text.to_string(),
+        false => quoted(text),
+    }
+}
+
+/// What a string says.
+fn unquoted(string: &str) -> Option<String> {
+    let inside = string.strip_prefix('"')?.strip_suffix('"')?;
+    let mut text = String::new();
+    let mut characters = inside.chars();
+    while let Some(one) = characters.next() {
+        text.extend(match one {
+            '\\' => characters.next(),
+            one => Some(one),
+        });
+    }
+    Some(text)
 }
 
 /// The file and the pragma that a text was written from.
@@ -42,6 +74,8 @@ impl fmt::Display for Pragma {
         match self {
             Pragma::Chain(chain) => chain.fmt(to),
             Pragma::Loop(one) => one.fmt(to),
+            Pragma::Strip(at) => write!(to, "@{at} strip"),
+            Pragma::Call(call) => call.fmt(to),
         }
     }
 }
@@ -99,6 +133,24 @@ impl fmt::Display for What {
     }
 }
 
+impl fmt::Display for CallNote {
+    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        let words = [&self.callee].into_iter().chain(&self.arguments);
+        let words: Vec<_> = words.map(|one| word(one)).collect();
+        write!(to, "@{} call({})", self.at, list(&words, ", "))?;
+        write_within(self.within.as_ref(), to)
+    }
+}
+
+fn write_within(within: Option<&Within>, to: &mut fmt::Formatter) -> fmt::Result {
+    let Some(within) = within else {
+        return Ok(());
+    };
+    let words = [&within.name].into_iter().chain(&within.parameters);
+    let words: Vec<_> = words.map(|one| word(one)).collect();
+    write!(to, " in({})", list(&words, ", "))
+}
+
 impl fmt::Display for LoopPragma {
     fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
         let bounds = self.domain.iter().enumerate().map(|(at, (first, last))| {
@@ -107,12 +159,20 @@ impl fmt::Display for LoopPragma {
         });
         let bounds = list(&bounds.collect::<Vec<_>>(), ", ");
         write!(to, "@{} for domain({bounds})", self.at)?;
+        write_within(self.within.as_ref(), to)?;
         if !self.iterators.is_empty() {
             write!(to, " with({})", list(&self.iterators, ", "))?;
         }
         for access in &self.accesses {
             let mode = if access.is_write { "write" } else { "read" };
-            write!(to, " @{} {mode} {}{{", access.at, access.space)?;
+            let space = &access.space;
+            write!(
+                to,
+                " @{} {mode} @{} {}{{",
+                access.at,
+                space.at,
+                word(&space.text)
+            )?;
             for (number, place) in access.places.iter().enumerate() {
                 let mut indices = String::new();
                 for index in place {
@@ -277,29 +337,59 @@ impl Reader<'_> {
     }
 
     fn marker(&mut self) -> Result<(String, Pragma), Error> {
-        let quoted = self.word().strip_prefix('"');
-        let Some(quoted) = quoted.and_then(|text| text.strip_suffix('"')) else {
+        let Some(file) = unquoted(self.word()) else {
             return self.fail("the name of a file");
         };
-        let mut file = String::new();
-        let mut characters = quoted.chars();
-        while let Some(one) = characters.next() {
-            file.extend(if one == '\\' {
-                characters.next()
-            } else {
-                Some(one)
-            });
-        }
         self.at += 1;
         let at = self.position()?;
         let pragma = if self.take("loopchain") {
             Pragma::Chain(self.chain(at)?)
         } else if self.take("for") {
             Pragma::Loop(self.one_loop(at)?)
+        } else if self.take("strip") {
+            Pragma::Strip(at)
+        } else if self.take("call") {
+            let (callee, arguments) = self.words()?;
+            Pragma::Call(CallNote {
+                at,
+                callee,
+                arguments,
+                within: self.within()?,
+            })
         } else {
-            return self.fail("'loopchain' or 'for'");
+            return self.fail("'loopchain', 'for', 'strip' or 'call'");
         };
         Ok((file, pragma))
+    }
+
+    /// A name, or what stands in its place.
+    fn text(&mut self) -> Result<String, Error> {
+        match unquoted(self.word()) {
+            Some(text) => {
+                self.at += 1;
+                Ok(text)
+            }
+            None => self.name(),
+        }
+    }
+
+    /// A function, and what belongs to its parameters.
+    fn words(&mut self) -> Result<(String, Vec<String>), Error> {
+        let mut all = self.list(Self::text, ["(", ")"])?;
+        match all.is_empty() {
+            true => self.fail("a function"),
+            false => Ok((all.remove(0), all)),
+        }
+    }
+
+    fn within(&mut self) -> Result<Option<Within>, Error> {
+        Ok(match self.take("in") {
+            true => {
+                let (name, parameters) = self.words()?;
+                Some(Within { name, parameters })
+            }
+            false => None,
+        })
     }
 
     fn chain(&mut self, at: Position) -> Result<ChainPragma, Error> {
@@ -372,6 +462,7 @@ impl Reader<'_> {
             at,
             domain,
             domain_at,
+            within: self.within()?,
             ..LoopPragma::default()
         };
         if self.take("with") {
@@ -391,7 +482,10 @@ impl Reader<'_> {
             let access = AccessPragma {
                 at,
                 is_write,
-                space: self.named()?,
+                space: Name {
+                    at: self.position()?,
+                    text: self.text()?,
+                },
                 places: self.list(|this| this.list(index, ["(", ")"]), ["{", "}"])?,
             };
             read.accesses.push(access);
@@ -518,6 +612,22 @@ mod tests {
             }
         }
 
+        /// A name or an expression.
+        fn text(&mut self) -> String {
+            let all = ["u.data()", "&a[0]", "", "\"\\x\"", "a + 1", "in"];
+            match self.flag() {
+                true => self.name().text,
+                false => all[self.below(6)].to_string(),
+            }
+        }
+
+        fn within(&mut self) -> Option<Within> {
+            self.flag().then(|| Within {
+                name: self.text(),
+                parameters: self.all(3, Self::text),
+            })
+        }
+
         fn integer(&mut self) -> i64 {
             let small = i64::try_from(self.below(9)).unwrap() - 4;
             [small, small, i64::MIN, i64::MAX][self.below(4)]
@@ -600,10 +710,14 @@ mod tests {
                 accesses: self.all(3, |any| AccessPragma {
                     at: any.position(),
                     is_write: any.flag(),
-                    space: any.name(),
+                    space: Name {
+                        text: any.text(),
+                        ..any.name()
+                    },
                     places: any.all(3, place),
                 }),
                 openmp: self.flag().then(|| self.openmp()),
+                within: self.within(),
             }
         }
     }
@@ -612,9 +726,16 @@ mod tests {
     fn what_is_written_is_read() {
         let mut any = Any(1);
         for _ in 0..20_000 {
-            let pragma = match any.flag() {
-                true => Pragma::Loop(any.one_loop()),
-                false => Pragma::Chain(ChainPragma {
+            let pragma = match any.below(4) {
+                3 => Pragma::Strip(any.position()),
+                0 => Pragma::Loop(any.one_loop()),
+                1 => Pragma::Call(CallNote {
+                    at: any.position(),
+                    callee: any.text(),
+                    arguments: any.all(3, Any::text),
+                    within: any.within(),
+                }),
+                _ => Pragma::Chain(ChainPragma {
                     at: any.position(),
                     schedule: any.all(3, |any| any.item(2)),
                     locals: any.all(3, Any::name),
@@ -624,6 +745,34 @@ mod tests {
             let text = write_marker(file, &pragma);
             assert_eq!(read_marker(&text), Ok((file.to_string(), pragma)), "{text}");
         }
+    }
+
+    #[test]
+    fn a_caller_s_names_take_the_place_of_parameters() {
+        let read = |text: &str| read_marker(&format!("\"a.c\" {text}")).unwrap().1;
+        let mut inner = read(
+            "for domain(1:2) in(smooth, from, to, with, own) with(i) read from{(i)} read weights{(i)} \
+             write to{(i)} write own{(i)}",
+        );
+        let Pragma::Call(in_pair) =
+            read("@7:3 call(smooth, a, \"b.data()\", \"3\") in(pair, b, a)")
+        else {
+            unreachable!()
+        };
+        let Pragma::Call(in_chain) = read("call(pair, \"u + 1\", c)") else {
+            unreachable!()
+        };
+        assert!(!in_chain.bind(&mut inner));
+        assert!(in_pair.bind(&mut inner));
+        let bound = "for domain(@0:0 1:2) in(pair, b, a) with(@0:0 i) @0:0 read @0:0 a{(i)} @0:0 read @0:0 weights{(i)} \
+                     @0:0 write @0:0 \"b.data()\"{(i)} @0:0 write @0:0 \"'own' of 7:3\"{(i)}";
+        assert_eq!(inner.to_string(), format!("@0:0 {bound}"));
+        assert!(in_chain.bind(&mut inner));
+        let bound = bound
+            .replace(" in(pair, b, a)", "")
+            .replace("b.data()", "(u + 1).data()");
+        let bound = bound.replace("7:3", "7:3, 0:0").replace(" a{", " c{");
+        assert_eq!(inner.to_string(), format!("@0:0 {bound}"));
     }
 
     #[test]
@@ -644,7 +793,7 @@ mod tests {
     fn other_texts_are_refused() {
         for (text, message) in [
             ("", "1:1 the name of a file"),
-            ("\"a\" @1:2", "1:8 'loopchain' or 'for'"),
+            ("\"a\" @1:2", "1:8 'loopchain', 'for', 'strip' or 'call'"),
             ("\"a\" for domain(1:2) with(i) read A{(k)}", "1:37 a number"),
             (
                 "\"a\" loopchain schedule(fuze)",

@@ -13,7 +13,12 @@
 //! ```
 //!
 //! A chain whose loops have directives of OpenMP is there once more as the program has it, for where it does not run as
-//! scheduled ([`twice`]).
+//! scheduled ([`twice`]); and so is one that calls functions. Of calls in chains, and of those in functions which have loops of
+//! chains, it is said what stands for which parameter:
+//!
+//! ```text
+//! f(a, b + 1);                              { __okl_omplc_call("TEXT"); f(a, b + 1); }
+//! ```
 //!
 //! `TEXT` is the normal form of [`okl_chains::pragma`]. `#pragma omp parallel for` and `simd` of such a loop go: the schedule
 //! takes their place, and the text says what they say of variables. Variables that they make private are declared anew
@@ -23,6 +28,7 @@
 //! that it does not warn of it.
 
 pub(crate) mod fortran;
+mod functions;
 mod openmp;
 mod pragmas;
 mod rewrite;

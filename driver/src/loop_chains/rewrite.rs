@@ -1,14 +1,20 @@
 //! Pragmas as calls of markers.
 
+mod legacy;
+
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::iter::repeat_n;
 
 use okl_chains::pragma::{
     ChainPragma, Item, LoopPragma, Name, Position, Pragma as Says, Said, Sharing, What as Do,
-    Written, parse, write_marker,
+    Within, Written, parse, write_marker,
 };
 
+use legacy::is_strip;
+
+use super::functions::{self, Called, Function};
 use super::openmp::{self, Directive};
 use super::pragmas::Pragma;
 use super::{Dialect, Facts, WORD, twice};
@@ -38,6 +44,12 @@ struct Chain {
     is_shared: bool,
     /// The loops in it, by the numbers of their pragmas.
     loops: Vec<(usize, LoopPragma)>,
+    /// Calls of functions in it that may have loops, in front of which no pragma stands.
+    calls: Vec<Called>,
+    /// Whether loops of it are in other functions.
+    has_callees: bool,
+    /// Whether conditions in its loops hold for none of them.
+    has_strips: bool,
 }
 
 /// The text with calls of markers, or what is wrong.
@@ -56,6 +68,9 @@ pub(crate) fn run(
         errors: Vec::new(),
         wrong: Vec::new(),
         chains: Vec::new(),
+        stripped: Vec::new(),
+        callees: Vec::new(),
+        functions: OnceCell::new(),
         copies: 0,
     };
     let ours = (0..pragmas.len()).filter(|number| pragmas[*number].name == WORD);
@@ -70,6 +85,14 @@ pub(crate) fn run(
                 pragma: Says::Loop(said),
                 values,
             }) => rewriting.one_loop(number, said, &values),
+            Ok(Said {
+                pragma: Says::Strip(_),
+                ..
+            }) => rewriting.strip(number),
+            Ok(Said {
+                pragma: Says::Call(_),
+                ..
+            }) => unreachable!("no pragma says that"),
             Err(error) => {
                 if pragma
                     .tokens
@@ -83,6 +106,7 @@ pub(crate) fn run(
         }
         rewriting.remove(number);
     }
+    rewriting.mark_calls();
     for chain in std::mem::take(&mut rewriting.chains) {
         rewriting.check(&chain);
         rewriting.mark_chain(&chain);
@@ -113,6 +137,12 @@ struct Rewriting<'a> {
     /// The brackets of chains whose pragmas are wrong.
     wrong: Vec<(usize, usize)>,
     chains: Vec<Chain>,
+    /// Loops that have conditions which hold for none of them.
+    stripped: Vec<(usize, usize)>,
+    /// The names of functions that have loops of chains in them which call them.
+    callees: Vec<String>,
+    /// The functions of the text, where somebody wants to know.
+    functions: OnceCell<Vec<Function>>,
     /// Copies of variables that have got names.
     copies: usize,
 }
@@ -206,6 +236,14 @@ impl Rewriting<'_> {
         }
         let is_auto = matches!(said.schedule[..], [Item { what: Do::Auto, .. }]);
         let is_left = self.choose(number, [open, close], &mut said);
+        let mut calls = Vec::new();
+        self.called(open + 1, close, &mut calls);
+        let has_pragma = |call: &Called| {
+            let mut group = self.group(call.begins);
+            group.any(|other| self.pragmas[other].name == WORD)
+        };
+        let count = calls.len();
+        calls.retain(|call| !has_pragma(call));
         self.chains.push(Chain {
             pragma: number,
             is_auto,
@@ -216,6 +254,9 @@ impl Rewriting<'_> {
             open,
             close,
             loops: Vec::new(),
+            calls,
+            has_callees: count > 0,
+            has_strips: false,
         });
     }
 
@@ -291,36 +332,72 @@ impl Rewriting<'_> {
     fn one_loop(&mut self, number: usize, mut said: LoopPragma, values: &[Written]) {
         let pragma = &self.pragmas[number];
         let begins = pragma.next;
-        if self.tokens.word(begins) != "for" {
-            let message = format!(
-                "'#pragma omplc for' is not in front of a 'for' loop: {}",
-                self.behind(number)
-            );
-            return self.error(number, pragma.at, message);
-        }
         if self
             .wrong
             .iter()
             .any(|(open, close)| (*open..*close).contains(&begins))
+            && self.tokens.word(begins) == "for"
         {
             return;
         }
         let around = self.chains.iter().rposition(|chain| chain.open < begins);
         let around = around.filter(|at| begins < self.chains[*at].close);
-        let Some(around) = around else {
-            let message = "'#pragma omplc for' is in no loop chain: '#pragma omplc loopchain schedule(...)' stands in front \
-                           of the block that its loops are in";
-            return self.error(number, pragma.at, message.to_string());
+        let called =
+            around.and_then(|at| functions::call(self.tokens, begins, self.chains[at].close));
+        if self.tokens.word(begins) != "for" && called.is_none() {
+            let message = format!(
+                "'#pragma omplc for' is not in front of a 'for' loop{}: {}",
+                if around.is_some() {
+                    ", or of a call of a function that has one"
+                } else {
+                    ""
+                },
+                self.behind(number)
+            );
+            return self.error(number, pragma.at, message);
+        }
+        let limit = match around {
+            Some(around) => self.chains[around].close,
+            None => {
+                // Chains call the function, in this file or in another one.
+                let Some(function) = self.around(begins) else {
+                    let message = "'#pragma omplc for' is in no loop chain, and in no function that one may call";
+                    return self.error(number, pragma.at, message.to_string());
+                };
+                let Function {
+                    name,
+                    parameters,
+                    close,
+                    ..
+                } = function;
+                let (name, mut parameters, close) = (name.clone(), parameters.clone(), *close);
+                let open = function.open;
+                // Its own variables are others in each call.
+                for access in &said.accesses {
+                    let space = &access.space.text;
+                    let is_known = parameters.contains(space);
+                    if !is_known && functions::declares(self.tokens, open, begins, space) {
+                        parameters.push(space.clone());
+                    }
+                }
+                if !self.callees.contains(&name) {
+                    self.callees.push(name.clone());
+                }
+                said.within = Some(Within { name, parameters });
+                close
+            }
         };
-        let limit = self.chains[around].close;
         let Some(end) = self.statement(begins, limit, 0) else {
             let message = "the loop behind '#pragma omplc for' has no end";
             return self.error(number, pragma.at, message.to_string());
         };
+        let in_it =
+            |other: &&Pragma| other.name == WORD && other.start > pragma.start && other.next < end;
+        let has_strips = self.pragmas.iter().filter(in_it).any(is_strip);
         let mut inside = self
             .pragmas
             .iter()
-            .filter(|other| other.name == WORD && other.start > pragma.start && other.next < end);
+            .filter(|other| in_it(other) && !is_strip(other));
         if let Some(inner) = inside.next() {
             let message = if inner.next == begins {
                 "the loop has a '#pragma omplc for' already"
@@ -332,7 +409,7 @@ impl Rewriting<'_> {
             return self.error(number.unwrap_or_default(), at, message.to_string());
         }
 
-        if self.chains[around].is_left {
+        if let Some(around) = around.filter(|at| self.chains[*at].is_left) {
             self.chains[around].loops.push((number, said));
             return;
         }
@@ -371,9 +448,25 @@ impl Rewriting<'_> {
         if !behind.is_empty() {
             let _ = write!(marker, "\n{}{behind}", self.place(number, pragma.at.line));
         }
-        self.insert(self.pragmas[first].start, marker);
-        self.end_marker(end - 1, "__okl_omplc_next", " }");
-        self.chains[around].loops.push((number, said));
+        let starts = self.pragmas[first].start;
+        let mut ends = " }".to_string();
+        if around.is_none()
+            && (said.openmp.is_some() || has_strips)
+            && twice::can_be(self.tokens, begins, end - 1)
+        {
+            marker = self.asks(starts) + "\n" + &marker;
+            ends += "\n";
+            ends += &twice::copy(self.tokens, starts, self.tokens.all[end - 1].end);
+        }
+        self.insert(starts, marker);
+        self.end_marker(end - 1, "__okl_omplc_next", &ends);
+        if has_strips {
+            self.stripped.push((begins, end));
+        }
+        if let Some(around) = around {
+            self.chains[around].has_strips |= has_strips;
+            self.chains[around].loops.push((number, said));
+        }
     }
 
     /// The markers at the brackets of a chain.
@@ -389,19 +482,21 @@ impl Rewriting<'_> {
         self.end_marker(chain.close, "__okl_omplc_end", "");
         // A schedule takes the place of what makes these loops parallel.
         let has_threads = chain.loops.iter().any(|(_, said)| said.openmp.is_some());
-        if has_threads && twice::can_be(self.tokens, chain.open, chain.close) {
+        if (has_threads || chain.has_callees || chain.has_strips)
+            && twice::can_be(self.tokens, chain.open, chain.close)
+        {
             let begins = self.tokens.all[chain.open].start;
-            let place = self.tokens.position(begins);
-            let asks = format!(
-                "# {} \"{}\" 3\n{}",
-                place.line,
-                place.quoted,
-                twice::asks(self.facts.dialect)
-            );
-            self.insert(begins, asks);
+            self.insert(begins, self.asks(begins));
             let ends = self.tokens.all[chain.close].end;
-            self.insert(ends, twice::copy(self.tokens, chain.open, chain.close));
+            self.insert(ends, twice::copy(self.tokens, begins, ends));
         }
+    }
+
+    /// What stands in front of what is there twice.
+    fn asks(&self, byte: usize) -> String {
+        let place = self.tokens.position(byte);
+        let asks = twice::asks(self.facts.dialect);
+        format!("# {} \"{}\" 3\n{asks}", place.line, place.quoted)
     }
 
     /// A line marker for a line of the file that a pragma is in.
@@ -419,18 +514,32 @@ impl Rewriting<'_> {
         values: &[Written],
         declarations: &str,
     ) -> String {
-        let at = self.pragmas[number].at;
+        let pragma = &self.pragmas[number];
+        let quoted = self.tokens.position(pragma.start).quoted;
+        self.marker_at((quoted, pragma.at), name, text, values, declarations)
+    }
+
+    /// The same for what stands at a place of a file.
+    fn marker_at(
+        &self,
+        (file, at): (&str, Position),
+        name: &str,
+        text: &str,
+        values: &[Written],
+        declarations: &str,
+    ) -> String {
+        let place = |line: u32| format!("# {line} \"{file}\" 3\n");
         let blanks = |at: Position| repeat_n(' ', at.column.saturating_sub(1) as usize);
-        let mut out = self.place(number, at.line);
+        let mut out = place(at.line);
         let _ = writeln!(
             out,
             "{{ extern void {name}(const char *, ...) __asm__(\"{name}\") __attribute__((nothrow)); {declarations}"
         );
-        out += &self.place(number, at.line);
+        out += &place(at.line);
         out.extend(blanks(at));
         let _ = write!(out, "{name}({}", quoted(text));
         for value in values {
-            let _ = write!(out, ", (long)(\n{}", self.place(number, value.at.line));
+            let _ = write!(out, ", (long)(\n{}", place(value.at.line));
             out.extend(blanks(value.at));
             let _ = write!(out, "{})", value.text);
         }
@@ -620,7 +729,8 @@ impl Rewriting<'_> {
             pragma.name == WORD && pragma.tokens.first().is_some_and(|one| one.text == "for")
         };
         let written = written.filter(is_loop).count();
-        if written == 0 {
+        let has_calls = !chain.calls.is_empty();
+        if written == 0 && !has_calls {
             let message = "the loop chain has no loops: '#pragma omplc for domain(...)' stands in front of each of them";
             self.error(chain.pragma, chain.said.at, message.to_string());
             return;
@@ -636,6 +746,7 @@ impl Rewriting<'_> {
             });
         if let Some((at, shifts)) = fuse.flatten()
             && shifts != written
+            && !has_calls
         {
             let plural = |count: usize| if count == 1 { "" } else { "s" };
             let message = format!(
@@ -646,7 +757,7 @@ impl Rewriting<'_> {
             self.error(chain.pragma, at, message);
         }
         let mut ranks: HashMap<&str, (usize, u32)> = HashMap::new();
-        let mut is_derived = false;
+        let mut is_derived = has_calls;
         for (number, one) in &chain.loops {
             is_derived |= one.accesses.is_empty();
             for access in &one.accesses {

@@ -49,9 +49,8 @@ pub(super) fn can_be(tokens: &Tokens, open: usize, close: usize) -> bool {
     })
 }
 
-/// What is written between two tokens, as text of a system header.
-pub(super) fn copy(tokens: &Tokens, open: usize, close: usize) -> String {
-    let [start, end] = [tokens.all[open].start, tokens.all[close].end];
+/// What is written between two bytes, as text of a system header.
+pub(super) fn copy(tokens: &Tokens, start: usize, end: usize) -> String {
     let mut out = String::new();
     let line = |out: &mut String, byte: usize, number: usize| {
         let place = tokens.position(byte);

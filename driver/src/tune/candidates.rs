@@ -210,7 +210,7 @@ mod tests {
             let text = format!("for domain(0:9, 0:9) with(i, j) {text}");
             match parse(&tokens(&text, at), at).unwrap().pragma {
                 Pragma::Loop(said) => said,
-                Pragma::Chain(_) => unreachable!(),
+                _ => unreachable!(),
             }
         });
         let parsed: Vec<_> = parsed.collect();

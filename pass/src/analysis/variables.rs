@@ -34,7 +34,11 @@ pub fn uses_of_parameter(parameter: Value<'_>) -> Vec<(Instruction<'_>, Does)> {
 pub fn is_harmless(call: Instruction<'_>) -> bool {
     call.as_call().is_some_and(|call| {
         let name = call.callee_name();
-        let known = ["llvm.var.annotation", "llvm.lifetime."];
+        let known = [
+            "llvm.var.annotation",
+            "llvm.lifetime.",
+            "llvm.experimental.noalias.scope.decl",
+        ];
         known.iter().any(|known| name.starts_with(known))
     })
 }
@@ -46,6 +50,7 @@ pub fn is_destination(variable: Instruction<'_>) -> bool {
             return false;
         };
         match user.opcode() {
+            _ if is_harmless(user) => true,
             Opcode::LLVMStore => user.operand(0).as_constant_int().is_some(),
             Opcode::LLVMLoad => {
                 let chooses = |one: &Instruction<'_>| one.opcode() == Opcode::LLVMSwitch;

@@ -19,6 +19,7 @@ unsafe extern "C" {
     fn okl_map_set(map: *mut c_void, from: LLVMValueRef, to: LLVMValueRef);
     fn okl_map_value(map: *mut c_void, value: LLVMValueRef) -> LLVMValueRef;
     fn okl_inline(call: LLVMValueRef) -> bool;
+    fn okl_may_inline(call: LLVMValueRef) -> bool;
     fn okl_clone_function(function: LLVMValueRef, map: *mut c_void) -> LLVMValueRef;
     fn okl_clone_blocks(
         blocks: *const LLVMBasicBlockRef,
@@ -320,6 +321,13 @@ impl<'m> Function<'m> {
 }
 
 impl<'m> Call<'m> {
+    /// Whether the called function has a body that may stand in place of the call.
+    pub fn may_be_inlined(self) -> bool {
+        let callee = self.callee_function();
+        // SAFETY: a call of a function with a body.
+        callee.is_some_and(|one| !one.is_declaration()) && unsafe { okl_may_inline(self.raw()) }
+    }
+
     /// Puts the body of the called function in place of the call, which is gone then; false where LLVM does not do that.
     pub fn inline(self) -> bool {
         assert!(

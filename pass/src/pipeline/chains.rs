@@ -39,13 +39,16 @@ struct Lowering<'m> {
 /// Gives the chains of a module the orders that their schedules ask for. Whether nothing of them is wrong, and whether the
 /// module was changed. Regions may run on devices where that is said.
 pub fn lower(module: &Module, strict: bool, on_devices: bool) -> (bool, bool) {
-    let choices = written::choices(module);
+    let alone = loop_chain::bring_in(module);
+    let mut choices = written::choices(module);
     let mut hidden = Hidden::of(module, &choices);
     loop_chain::move_out(module, &choices);
+    loop_chain::ask(module, &mut choices);
     let found = loop_chain::recognise(module);
     let mut all = Lowering {
         mistakes: found.mistakes,
         declined: found.declined,
+        doubts: alone,
         ..Lowering::default()
     };
     let known = chains::model(module, &found.chains);

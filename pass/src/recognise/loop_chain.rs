@@ -6,9 +6,11 @@
 //! counter is written nowhere else while it runs. What is no such chain is told, and stays as it is written, which is always
 //! right.
 
+mod callees;
 mod moved;
 mod nest;
 mod straight;
+mod strips;
 pub mod written;
 
 use std::collections::HashSet;
@@ -20,13 +22,19 @@ use crate::ir::Chain;
 use crate::llvm::{Block, Call, Function, Instruction, Module, NaturalLoop, Opcode, Value};
 use crate::marks::CHAINS;
 
+pub use callees::bring_in;
 pub use moved::move_out;
 use straight::{Path, Stop};
+pub use strips::ask;
 
 const BEGINS: &str = "__okl_omplc_chain";
 const ENDS: &str = "__okl_omplc_end";
 const FOR: &str = "__okl_omplc_for";
 const NEXT: &str = "__okl_omplc_next";
+/// Says that a condition holds for none of the iterations.
+const STRIP: &str = "__okl_omplc_strip";
+/// Says what stands for the parameters of what is called next.
+const CALL: &str = "__okl_omplc_call";
 
 /// The chains of a module.
 #[derive(Default)]
@@ -109,7 +117,12 @@ fn markers(function: Function<'_>) -> Vec<Call<'_>> {
 /// Whether a call marks a chain.
 pub fn is_marker(call: Call<'_>) -> bool {
     let callee = call.callee().as_function();
-    callee.is_some_and(|callee| callee.name().starts_with(CHAINS))
+    callee.is_some_and(|callee| callee.name().starts_with(CHAINS) && callee.name() != CALL)
+}
+
+/// Whether a call says something of the next one.
+fn is_note(call: Call<'_>) -> bool {
+    call.callee_name() == CALL
 }
 
 /// The numbers behind the text of a call; none where they are no such numbers.
@@ -155,14 +168,20 @@ impl<'m> Here<'m> {
         let mut nests = Vec::new();
         let end = loop {
             let stop = path.follow(self);
+            let marker = path.notes.last().copied().unwrap_or(site);
+            // What it stops at is what keeps statements in front of it where they are.
             if let Some(&store) = path.stores.first()
-                && !matches!(stop, Stop::Loop(_))
+                && !matches!(stop, Stop::Loop(_) | Stop::Other(_))
             {
-                return Err(between(store, site));
+                return Err(between(store, marker));
             }
             match stop {
                 Stop::Marker(call) if call.callee_name() == FOR => {
                     let (nest, behind) = self.nest(call)?;
+                    if let Some(strip) = strips::left(&nest) {
+                        let site = Site::Instruction(strip.instruction());
+                        return Err(Wrong::declined(site, strips::WHY));
+                    }
                     path = behind;
                     nests.push(nest);
                 }
@@ -181,7 +200,7 @@ impl<'m> Here<'m> {
                 }
                 Stop::Block => unreachable!("no block is waited for"),
                 Stop::Other(instruction) => {
-                    return Err(between(instruction, site));
+                    return Err(between(instruction, marker));
                 }
             }
         };
@@ -210,7 +229,13 @@ impl<'m> Here<'m> {
 /// What stands between the loops of a chain, and cannot.
 fn between<'m>(instruction: Instruction<'m>, marker: Call<'m>) -> Wrong<'m> {
     let site = at(instruction, marker);
+    let is_handed = is_note(marker) && instruction.opcode() == Opcode::LLVMStore;
     match instruction.opcode() {
+        _ if is_handed && instruction.source_location().is_none() => Wrong::declined(
+            Site::Instruction(marker.instruction()),
+            "the loop chain stays as it is: what is handed to a function here cannot be computed in front of the chain; keep it \
+             in a variable of the function there",
+        ),
         Opcode::LLVMRet | Opcode::LLVMUnreachable => {
             Wrong::mistake(site, "this leaves the loop chain, all of which has to run")
         }
@@ -219,6 +244,9 @@ fn between<'m>(instruction: Instruction<'m>, marker: Call<'m>) -> Wrong<'m> {
             "the loop chain stays as it is: control does not go from one of its loops to the next one here without a \
              condition",
         ),
+        _ if let Some(why) = instruction.as_call().and_then(callees::why_not) => {
+            Wrong::declined(site, format!("the loop chain stays as it is: {why}"))
+        }
         _ => Wrong::declined(
             site,
             "the loop chain stays as it is: this stands between its loops, and belongs in front of the chain or behind it",

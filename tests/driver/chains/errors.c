@@ -20,7 +20,7 @@
 // PRECOMPILED-NEXT: {{^}}okl-cc: error: clang.c has loop chains, which are not read where a precompiled header is included; include the header itself
 // Comments may have other bytes than those of UTF-8.
 // RUN: cd %t.d && printf '/* \377 */ #pragma omplc\n' >bytes.c && (%okl-cc -c bytes.c; printf 'char s[] = "\377"; // omplc' >bytes.c; %okl-cc -c bytes.c || true) 2>&1 | FileCheck --check-prefix=BYTES %s
-// BYTES: {{^}}bytes.c:1:17: error: 'loopchain' or 'for' is missing behind '#pragma omplc'
+// BYTES: {{^}}bytes.c:1:17: error: 'loopchain', 'for' or 'strip' is missing behind '#pragma omplc'
 // BYTES-NEXT: {{^}}okl-cc: error: bytes.c has loop chains, and is not UTF-8
 
 // What is wrong with orders is said in the source's words, where nothing is compiled with -g as well.
@@ -120,27 +120,43 @@ void f(double *a, double *b, int n) {
   }
 #pragma omplc for domain(0:n-1)
 }
+#pragma omplc strip n
+#pragma omplc for domain(0:9)
+for (;;) {}
+void g(double *a, int n) {
 #pragma omplc strip
+  if (n) a[0] = 1;
+#pragma omplc for domain(0:n-1)
+  for (int i = 0; i < n; ++i) {
+#pragma omplc strip
+    a[i] = 1;
+#pragma omplc strip
+    if (n) { static int once; a[i] += once++; }
+  }
+}
 #pragma omplc loopchain schedule()
 
 //--- expected.txt
 ./bad.h:2:9: error: '#pragma omplc for' is not in front of a 'for' loop: 'static' follows
-bad.c:4:9: error: 'loopchain' or 'for' is missing behind '#pragma omplc'
-bad.c:5:15: error: unknown pragma 'omplc loop': there are 'omplc loopchain schedule(...)', in front of the block that the loops are in, and 'omplc for domain(...)', in front of a loop
+bad.c:4:9: error: 'loopchain', 'for' or 'strip' is missing behind '#pragma omplc'
+bad.c:5:15: error: unknown pragma 'omplc loop': there are 'omplc loopchain schedule(...)', in front of the block that the loops are in, 'omplc for domain(...)', in front of a loop, and 'omplc strip', in front of an 'if' in a loop
 bad.c:7:5: error: 'til' cannot stand here: there are fuse, tile((...), ...), serial, parallel, wavefront and auto
 bad.c:8:9: error: '{' is missing behind '#pragma omplc loopchain', and '}' behind the loops of the chain; 'for' follows
-bad.c:10:9: error: '#pragma omplc for' is in no loop chain: '#pragma omplc loopchain schedule(...)' stands in front of the block that its loops are in
 bad.c:12:34: error: 'fuse' has 3 shifts, and the chain has 8 loops: each loop has one shift
 bad.c:14:9: error: a loop chain cannot stand in another one, which begins in line 12
-bad.c:17:9: error: '#pragma omplc for' is not in front of a 'for' loop: 'a' follows
+bad.c:17:9: error: '#pragma omplc for' is not in front of a 'for' loop, or of a call of a function that has one: 'a' follows
 bad.c:20:32: error: 'i' is multiplied by 2; an index is an iterator and a constant, such as i, i-1 or i+2, or a constant
 bad.c:22:35: error: a range such as 0:n-1 is missing in front of ')'
 bad.c:25:9: error: the loop has a '#pragma omplc for' already
 bad.c:30:9: error: '#pragma omplc' cannot stand in a loop of a chain
 bad.c:33:26: error: the clause 'reduction' cannot be kept in a loop chain where it is 'inscan'
 bad.c:37:9: error: '#pragma omplc for' is not in front of a 'for' loop: '}' follows
-bad.c:39:15: error: '#pragma omplc strip' is not known yet
-bad.c:40:9: error: '{' is missing behind '#pragma omplc loopchain', and '}' behind the loops of the chain; the file ends
+bad.c:39:21: error: 'n' cannot stand behind 'strip'
+bad.c:40:9: error: '#pragma omplc for' is in no loop chain, and in no function that one may call
+bad.c:43:9: error: '#pragma omplc strip' is in no loop with a '#pragma omplc for'
+bad.c:47:9: error: '#pragma omplc strip' is not in front of an 'if': 'a' follows
+bad.c:49:9: error: '#pragma omplc strip' has its loops be there twice, and what is 'static', a label or assembly is there once
+bad.c:53:9: error: '{' is missing behind '#pragma omplc loopchain', and '}' behind the loops of the chain; the file ends
 ends with 1
 ls: cannot access 'bad.o': No such file or directory
 

@@ -49,7 +49,7 @@ done
 //--- text
 # What the loops are rewritten into has the values that it had, whatever a schedule makes of it, and no warnings.
 echo '#define MARKER(name) void name() {}
-MARKER(__okl_omplc_chain) MARKER(__okl_omplc_for) MARKER(__okl_omplc_next) MARKER(__okl_omplc_end)
+MARKER(__okl_omplc_chain) MARKER(__okl_omplc_for) MARKER(__okl_omplc_next) MARKER(__okl_omplc_end) MARKER(__okl_omplc_call)
 _Bool __okl_omplc_scheduled() { return 1; }' >markers.c
 export OMP_NUM_THREADS=1
 clang-22 -w -c main.c markers.c

@@ -109,13 +109,13 @@ fn what_is_wrong_with_chains() {
     for (text, wrong) in [
         (
             "",
-            "1:1: 'loopchain' or 'for' is missing behind '#pragma omplc'",
+            "1:1: 'loopchain', 'for' or 'strip' is missing behind '#pragma omplc'",
         ),
-        ("strip", "1:1: '#pragma omplc strip' is not known yet"),
+        ("strip x", "1:7: 'x' cannot stand behind 'strip'"),
         (
             "loop",
             "1:1: unknown pragma 'omplc loop': there are 'omplc loopchain schedule(...)', in front of the block that the \
-             loops are in, and 'omplc for domain(...)', in front of a loop",
+             loops are in, 'omplc for domain(...)', in front of a loop, and 'omplc strip', in front of an 'if' in a loop",
         ),
         (
             "loopchain local(A)",

@@ -7,11 +7,11 @@
 
 use std::collections::HashSet;
 
-use super::straight::{Path, Stop, is_copy};
+use super::straight::{Path, Stop, is_by_value, is_computation, is_copy, variable_of};
 use super::written::Choice;
-use super::{BEGINS, ENDS, FOR, Here, markers};
-use crate::analysis::variables::{Does, is_harmless, uses};
-use crate::llvm::{Call, Instruction, Module, Opcode};
+use super::{BEGINS, ENDS, FOR, Here, is_marker, is_note, markers};
+use crate::analysis::variables::{Does, is_harmless, uses_of_parameter};
+use crate::llvm::{Call, Instruction, Module, Opcode, Value};
 
 /// Operations that a value is computed by, at most.
 const MOST: usize = 64;
@@ -37,12 +37,17 @@ pub fn move_out(module: &Module, twice: &[Choice<'_>]) {
                     statement.operand(end)
                 });
                 let loads = all.iter().filter(|one| one.opcode() == Opcode::LLVMLoad);
-                let reads = loads.map(|one| one.operand(0)).chain([from]);
+                let reads = loads.filter_map(|one| memory_of(one.operand(0)));
+                let reads = reads.chain([from]);
                 used.extend(reads.filter(|one| !changed.contains(one)));
-                if is_twice && used.contains(&into) {
+                let is_used = |one: Instruction<'_>| used.contains(&*one);
+                if is_twice && variable_of(into).is_some_and(is_used) {
                     continue;
                 }
-                changed.insert(into);
+                // Of a variable that is changed in part the rest is what it was.
+                if into.as_op(Opcode::LLVMAlloca).is_some() {
+                    changed.insert(into);
+                }
                 for one in all {
                     one.move_before(site.instruction());
                 }
@@ -79,8 +84,8 @@ impl<'m> Here<'m> {
 /// What is moved with a statement, in the order in which it stands; none where that cannot be.
 fn movable<'m>(site: Call<'m>, statement: Instruction<'m>) -> Option<Vec<Instruction<'m>>> {
     let before = between(site.instruction(), statement);
-    let does = |variable: Instruction<'m>, what: &dyn Fn(Does) -> bool| {
-        let mut uses = uses(variable).into_iter();
+    let does = |memory: Value<'m>, what: &dyn Fn(Does) -> bool| {
+        let mut uses = uses_of_parameter(memory).into_iter();
         uses.any(|(one, does)| {
             does == Does::Unknown || before.contains(&one) && what(does) && !is_harmless(one)
         })
@@ -88,18 +93,18 @@ fn movable<'m>(site: Call<'m>, statement: Instruction<'m>) -> Option<Vec<Instruc
     let mut found = HashSet::from([statement]);
     let mut rest = match is_copy(statement) {
         true => {
-            let from = statement.operand(1).as_op(Opcode::LLVMAlloca)?;
+            let from = memory_of(statement.operand(1))?;
             if does(from, &|does| does == Does::Write) {
                 return None;
             }
             Vec::new()
         }
-        false => vec![statement.operand(0)],
+        false => statement.operands(),
     };
     let variable = statement.operand(usize::from(!is_copy(statement)));
-    let variable = variable.as_op(Opcode::LLVMAlloca)?;
+    let variable = variable_of(variable)?;
     // What it is computed from is not the variable itself, unless nobody has used that yet.
-    if does(variable, &|_| true) {
+    if does(*variable, &|_| true) {
         return None;
     }
     while let Some(value) = rest.pop() {
@@ -108,14 +113,18 @@ fn movable<'m>(site: Call<'m>, statement: Instruction<'m>) -> Option<Vec<Instruc
         };
         let is_load = one.opcode() == Opcode::LLVMLoad;
         if is_load {
-            let from = one.operand(0).as_op(Opcode::LLVMAlloca)?;
-            if !one.is_plain_access() || does(from, &|does| does == Does::Write) {
+            let from = memory_of(one.operand(0));
+            let is_changed = match from {
+                Some(from) => does(from, &|does| does == Does::Write),
+                None => !before.iter().all(|one| writes_nothing(*one)),
+            };
+            if !one.is_plain_access() || is_changed {
                 return None;
             }
         } else if !one.only_computes() {
             return None;
         }
-        if found.insert(one) && !is_load {
+        if found.insert(one) {
             rest.extend(one.operands());
         }
         if found.len() > MOST {
@@ -125,6 +134,10 @@ fn movable<'m>(site: Call<'m>, statement: Instruction<'m>) -> Option<Vec<Instruc
     // Its life begins there, too.
     let its = variable.instruction_users().into_iter();
     for one in its.filter(|one| before.contains(one)) {
+        // What is done by its addresses is known.
+        if one.opcode() == Opcode::LLVMGetElementPtr {
+            continue;
+        }
         let name = one.as_call().map(|call| call.callee_name());
         if !name.is_some_and(|name| name.starts_with("llvm.lifetime.start")) {
             return None;
@@ -135,6 +148,25 @@ fn movable<'m>(site: Call<'m>, statement: Instruction<'m>) -> Option<Vec<Instruc
     let mut all = function.instructions();
     all.retain(|one| found.contains(one));
     Some(all)
+}
+
+/// Whether memory is the same behind an instruction.
+fn writes_nothing(one: Instruction<'_>) -> bool {
+    let is_marker = one
+        .as_call()
+        .is_some_and(|call| is_marker(call) || is_note(call));
+    one.opcode() == Opcode::LLVMBr || is_marker || is_computation(one)
+}
+
+/// What an address leads into: a variable of the function, or what is handed to it by value.
+fn memory_of(mut address: Value<'_>) -> Option<Value<'_>> {
+    if let Some(variable) = variable_of(address) {
+        return Some(*variable);
+    }
+    while let Some(part) = address.as_op(Opcode::LLVMGetElementPtr) {
+        address = part.operand(0);
+    }
+    is_by_value(address).then_some(address)
 }
 
 /// What is run between two instructions.

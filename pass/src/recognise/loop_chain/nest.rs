@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use okl_chains::pragma::{Number, Pragma};
 
 use super::straight::{Path, Stop, is_computation, loaded};
-use super::{FOR, Here, NEXT, Wrong, at, is_marker, leads_to};
+use super::{FOR, Here, NEXT, STRIP, Wrong, at, callees, is_marker, leads_to};
 use crate::diagnostic::{Site, pragma};
 use crate::ir::{Counter, Counting, Extent, Nest};
 use crate::llvm::{Block, Call, Instruction, NaturalLoop, Opcode};
@@ -57,6 +57,9 @@ impl<'m> Here<'m> {
                     let told = "this stands inside of a loop of a chain";
                     return Err(Wrong::mistake(Site::Instruction(call.instruction()), told));
                 }
+                Stop::Other(one) if level == 0 && one.as_call().is_some_and(callees::is_called) => {
+                    return Err(super::between(one, site));
+                }
                 _ if level == 0 => {
                     let told = "the loop chain stays as it is: no loop that counts stands right behind this pragma, or \
                                 OpenMP's threads share it already";
@@ -75,7 +78,8 @@ impl<'m> Here<'m> {
         let outermost = &forms[0].1;
         let marked = outermost.blocks.iter().flat_map(|one| one.instructions());
         let mut marked = marked.filter_map(|one| one.as_call());
-        if let Some(call) = marked.find(|&call| is_marker(call)) {
+        let is_wrong = |&call: &Call<'m>| is_marker(call) && call.callee_name() != STRIP;
+        if let Some(call) = marked.find(is_wrong) {
             let told = "this stands inside of a loop of a chain";
             return Err(Wrong::mistake(Site::Instruction(call.instruction()), told));
         }
@@ -86,6 +90,13 @@ impl<'m> Here<'m> {
         }
         let end = match path.follow(self) {
             Stop::Marker(call) if call.callee_name() == NEXT => call,
+            Stop::Loop(_) => {
+                let told = "the function that is called behind this pragma has several loops: the pragmas for them stand in it";
+                return Err(Wrong::declined(
+                    here,
+                    format!("the loop chain stays as it is: {told}"),
+                ));
+            }
             Stop::Other(one) => return Err(super::between(one, site)),
             _ => return Err(Wrong::mistake(here, "the end of this loop is not found")),
         };

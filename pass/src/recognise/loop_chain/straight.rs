@@ -1,6 +1,6 @@
 //! Code that is run from its beginning to its end, whatever the program computes.
 
-use super::{Here, is_marker};
+use super::{Here, is_marker, is_note};
 use crate::analysis::variables::{is_destination, is_harmless};
 use crate::llvm::{Block, Call, Instruction, NaturalLoop, Opcode, Value};
 
@@ -11,6 +11,8 @@ pub struct Path<'m> {
     next: usize,
     /// What it has written into variables of the function: stores, and calls that copy one to another one.
     pub stores: Vec<Instruction<'m>>,
+    /// The calls on it that say what is called behind them.
+    pub notes: Vec<Call<'m>>,
 }
 
 /// Where it stops.
@@ -46,6 +48,7 @@ impl<'m> Path<'m> {
             block,
             next: 0,
             stores: Vec::new(),
+            notes: Vec::new(),
         }
     }
 
@@ -67,10 +70,15 @@ impl<'m> Path<'m> {
                 if let Some(call) = at.as_call().filter(|&call| is_marker(call)) {
                     return Stop::Marker(call);
                 }
+                if let Some(call) = at.as_call().filter(|&call| is_note(call)) {
+                    self.notes.push(call);
+                    self.next += 1;
+                    continue;
+                }
                 match at.opcode() {
                     Opcode::LLVMBr => {}
                     Opcode::LLVMStore if at.is_plain_access() => {
-                        let Some(variable) = at.operand(1).as_op(Opcode::LLVMAlloca) else {
+                        let Some(variable) = variable_of(at.operand(1)) else {
                             return Stop::Other(at);
                         };
                         if !is_destination(variable) {
@@ -111,7 +119,7 @@ pub fn is_computation(at: Instruction<'_>) -> bool {
     is_variable || at.only_computes() || is_harmless(at)
 }
 
-/// Whether a call copies one variable to another one.
+/// Whether a call copies one variable to another one, or what is handed to the function by value.
 pub fn is_copy(at: Instruction<'_>) -> bool {
     let Some(call) = at.as_call() else {
         return false;
@@ -122,7 +130,21 @@ pub fn is_copy(at: Instruction<'_>) -> bool {
         && arguments[2].as_constant_int().is_some()
         && arguments[3].as_constant_int() == Some(0)
         && is_variable(0)
-        && is_variable(1)
+        && (is_variable(1) || is_by_value(arguments[1]))
+}
+
+/// The variable of the function that an address leads into.
+pub fn variable_of(mut address: Value<'_>) -> Option<Instruction<'_>> {
+    while let Some(part) = address.as_op(Opcode::LLVMGetElementPtr) {
+        address = part.operand(0);
+    }
+    address.as_op(Opcode::LLVMAlloca)
+}
+
+/// Whether an address is that of what is handed to a function by value.
+pub fn is_by_value(address: Value<'_>) -> bool {
+    let parameter = address.as_parameter();
+    parameter.is_some_and(|(function, at)| function.has_parameter_attribute(at, "byval"))
 }
 
 /// The variable that is loaded, if that is all that a value is, but for its width.

@@ -20,18 +20,25 @@ const SCHEDULED: &str = "__okl_omplc_scheduled";
 /// A chain that is there twice.
 pub struct Choice<'m> {
     /// What asks.
-    call: Call<'m>,
+    pub(super) call: Call<'m>,
     branch: Instruction<'m>,
     /// Blocks of the chain with calls of markers.
-    marked: HashSet<Block<'m>>,
+    pub(super) marked: HashSet<Block<'m>>,
     /// Where the chain begins as the program has it, and all of that.
     first: Block<'m>,
     written: HashSet<Block<'m>>,
     /// Functions that nobody else may have a use for.
     functions: Vec<Function<'m>>,
+    /// Numbers of which none is other than 0 where it runs as scheduled.
+    pub(super) unless: Vec<Value<'m>>,
 }
 
-/// The chains of a module that are there twice.
+/// Whether a call asks that.
+pub fn is_asked(call: Call<'_>) -> bool {
+    call.callee_name() == SCHEDULED
+}
+
+/// The chains of a module that are there twice, and the loops in functions that they call.
 pub fn choices(module: &Module) -> Vec<Choice<'_>> {
     let asks = module.function(SCHEDULED).into_iter();
     let calls = asks.flat_map(|one| one.users());
@@ -52,7 +59,18 @@ pub fn decide<'m>(module: &'m Module, all: Vec<(Choice<'m>, bool)>) {
     for (choice, is_scheduled) in all {
         let to = choice.branch.block().successors()[usize::from(!is_scheduled)];
         let function = choice.branch.function();
-        Builder::before(module, choice.branch).go(to);
+        let builder = Builder::before(module, choice.branch);
+        let numbers = choice.unless.iter().copied();
+        match numbers
+            .reduce(|sum, one| builder.sum(sum, one))
+            .filter(|_| is_scheduled)
+        {
+            Some(sum) => {
+                let holds = builder.compare(sum, sum.ty().zero(), true);
+                builder.go_if(holds, choice.first, to);
+            }
+            None => builder.go(to),
+        }
         choice.branch.erase();
         choice.call.take_out(module);
         function.remove_unreachable_blocks();
@@ -99,7 +117,15 @@ impl<'m> Choice<'m> {
             first,
             written,
             functions: functions.into_iter().filter(|one| one.is_local()).collect(),
+            unless: Vec::new(),
         })
+    }
+
+    /// Whether it is that of a chain, and not that of a loop in a function.
+    pub(super) fn is_chain(&self) -> bool {
+        let all = self.marked.iter().flat_map(|one| one.instructions());
+        let mut all = all.filter_map(|one| one.as_call());
+        all.any(|one| one.callee_name() == super::BEGINS)
     }
 
     /// Whether it is that of the chain which begins with a call.

@@ -1,0 +1,174 @@
+//! `#pragma omplc strip`: conditions in loops that hold for none of their iterations, or for all. The driver has taken them out
+//! of the chain with calls of markers, which are handed the condition as a number; they are asked in front of the chain, and
+//! where one holds the chain runs as it is written.
+//!
+//! Guarantee: what is asked there is what each iteration would ask: it is computed from variables of the function, which nothing
+//! in the chain changes, by what cannot fail. Where it cannot be computed there the marker stays, and the chain is none.
+
+use std::collections::{HashMap, HashSet};
+
+use super::STRIP;
+use super::written::Choice;
+use crate::analysis::variables::{Does, uses};
+use crate::ir::Nest;
+use crate::llvm::{Block, Call, Instruction, Module, Opcode, Value};
+
+/// Operations that a condition is computed by, at most.
+const MOST: usize = 200;
+
+/// Why one stays.
+pub const WHY: &str = "the loop chain stays as it is: this condition may differ from one iteration to another one, or is computed \
+                       from more than variables of the function that nothing in the chain changes";
+
+/// Asks all conditions in front of their chains.
+pub fn ask<'m>(module: &'m Module, choices: &mut [Choice<'m>]) {
+    let markers = module.function(STRIP).into_iter();
+    let markers = markers
+        .flat_map(|one| one.users())
+        .filter_map(Value::as_call);
+    for marker in markers {
+        let block = marker.instruction().block();
+        let around = choices
+            .iter_mut()
+            .find(|one| one.is_chain() && one.marked.contains(&block));
+        let Some(choice) = around else {
+            continue;
+        };
+        let asked = marker.argument(1).and_then(|value| {
+            let mut asking = Asking {
+                inside: &choice.marked,
+                before: choice.call,
+                known: HashMap::new(),
+                steps: 0,
+            };
+            asking.find(value)?;
+            Some(asking.copy(value))
+        });
+        if let Some(asked) = asked {
+            choice.unless.push(asked);
+            marker.take_out(module);
+        }
+    }
+}
+
+/// One in a nest that has stayed.
+pub fn left<'m>(nest: &Nest<'m>) -> Option<Call<'m>> {
+    let blocks = nest.loops.first()?.counter.iter();
+    let blocks = blocks.flat_map(|outermost| &outermost.blocks);
+    let all = blocks.flat_map(|one| one.instructions());
+    let mut all = all.filter_map(|one| one.as_call());
+    all.find(|one| one.callee_name() == STRIP)
+}
+
+struct Asking<'a, 'm> {
+    /// Blocks of the chain.
+    inside: &'a HashSet<Block<'m>>,
+    /// In front of what it is asked.
+    before: Call<'m>,
+    known: HashMap<Instruction<'m>, Value<'m>>,
+    steps: usize,
+}
+
+impl<'m> Asking<'_, 'm> {
+    /// Whether a value can be computed in front of the chain.
+    fn find(&mut self, value: Value<'m>) -> Option<()> {
+        let Some(one) = value.as_instruction() else {
+            return Some(());
+        };
+        if !self.inside.contains(&one.block()) {
+            return self.is_before(one).then_some(());
+        }
+        self.steps += 1;
+        if self.steps > MOST {
+            return None;
+        }
+        if one.opcode() == Opcode::LLVMLoad {
+            let variable = one.operand(0).as_op(Opcode::LLVMAlloca)?;
+            let is_whole = Some(one.ty()) == variable.allocated_type();
+            return match self.given(variable)? {
+                _ if !one.is_plain_access() || !is_whole => None,
+                Some(given) => self.find(given),
+                None => Some(()),
+            };
+        }
+        // Nothing that may fail, as divisions may.
+        let divides = matches!(
+            one.opcode(),
+            Opcode::LLVMSDiv | Opcode::LLVMUDiv | Opcode::LLVMSRem | Opcode::LLVMURem
+        );
+        if divides || !one.only_computes() || one.as_call().is_some() {
+            return None;
+        }
+        one.operands()
+            .into_iter()
+            .try_for_each(|one| self.find(one))
+    }
+
+    /// Whether control that comes to the chain has run an instruction: it stands in the first block of the function, or right
+    /// in front.
+    fn is_before(&self, one: Instruction<'m>) -> bool {
+        let first = one.function().blocks()[0];
+        let asks = self.before.instruction();
+        if one.block() == asks.block() {
+            let all = one.block().instructions();
+            let at = |wanted: Instruction<'m>| all.iter().position(|one| *one == wanted);
+            return at(one) < at(asks);
+        }
+        one.block() == first
+    }
+
+    /// What a variable is in the chain: what it is in front of it, or what is stored there once, as an argument is in the
+    /// parameter of a function whose code is here. None where that is not the same for all of the chain.
+    fn given(&self, variable: Instruction<'m>) -> Option<Option<Value<'m>>> {
+        let mut writes = Vec::new();
+        for (one, does) in uses(variable) {
+            match does {
+                Does::Read => {}
+                Does::Write => writes.push(one),
+                Does::Unknown => return None,
+            }
+        }
+        let is_inside = |one: &Instruction<'m>| self.inside.contains(&one.block());
+        match writes[..] {
+            [one] if is_inside(&one) => {
+                let is_whole = one.opcode() == Opcode::LLVMStore
+                    && one.operand(1) == *variable
+                    && Some(one.operand(0).ty()) == variable.allocated_type();
+                is_whole.then(|| Some(one.operand(0)))
+            }
+            _ => (!writes.iter().any(is_inside)).then_some(None),
+        }
+    }
+
+    /// A value that can be, computed there.
+    fn copy(&mut self, value: Value<'m>) -> Value<'m> {
+        let Some(one) = value.as_instruction() else {
+            return value;
+        };
+        if !self.inside.contains(&one.block()) {
+            return value;
+        }
+        if let Some(known) = self.known.get(&one) {
+            return *known;
+        }
+        let given = || self.given(one.operand(0).as_op(Opcode::LLVMAlloca)?)?;
+        let given = (one.opcode() == Opcode::LLVMLoad).then(given).flatten();
+        let copy = match given {
+            Some(given) => self.copy(given),
+            None => {
+                let operands: Vec<_> = one
+                    .operands()
+                    .into_iter()
+                    .map(|one| self.copy(one))
+                    .collect();
+                let copy = one.copy_before(self.before.instruction());
+                for (at, operand) in operands.into_iter().enumerate() {
+                    copy.set_operand(at, operand);
+                }
+                *copy
+            }
+        };
+        self.known.insert(one, copy);
+        copy
+    }
+}

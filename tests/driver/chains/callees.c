@@ -1,0 +1,117 @@
+// Loops in functions that chains call: what keeps their code from standing in place of a call is said at the call, and the chain
+// runs as it is written; and so it is said of loops that no chain calls, and of conditions that cannot be asked in front of one.
+//
+// RUN: split-file %s %t.d && cd %t.d && (%okl-cc --okl-target=cpu -O2 -c refused.c -o refused.o) >refused.txt 2>&1 && (grep -v '^ \|generated' refused.txt | diff -B expected.txt -)
+// RUN: cd %t.d && (%okl-cc --okl-target=cpu --okl-strict -O2 -c refused.c -o refused.o 2>&1 || true) | grep -c error: | FileCheck --check-prefix=STRICT %s
+// STRICT: 11
+//
+// Without a chain such a function has the threads that its directives give it, and all that its loops do is written.
+// RUN: cd %t.d && %okl-cc --okl-target=cpu -fopenmp -w -O0 -S -emit-llvm alone.c -o - | FileCheck --check-prefix=ALONE --implicit-check-not=__okl_omplc %s
+// ALONE: define {{.*}}@alone
+// ALONE: call {{.*}}@__kmpc_fork_call({{.*}}@alone.omp_outlined
+// ALONE: define {{.*}}@alone.omp_outlined
+// ALONE: fsub
+// ALONE: fadd
+
+//--- refused.c
+#define LOOP(sign)                                                                                                           \
+  _Pragma("omplc for domain(0 : 9) with(i) read from{(i)}, write to{(i)}")                                                   \
+  for (int i = 0; i < 10; i++) to[i] = from[i] sign 1;
+typedef double *restrict array;
+void elsewhere(array from, array to);
+static void (*chosen)(array from, array to) = elsewhere;
+__attribute__((weak)) void replaced(array from, array to) { LOOP(+) }
+static void itself(array from, array to, int n) {
+  LOOP(+)
+  if (n) itself(from, to, n - 1);
+}
+static void any(array from, array to, ...) { LOOP(+) }
+static void own(array from, array to) {
+#pragma omplc loopchain schedule()
+  {
+    LOOP(+)
+  }
+}
+__attribute__((target("avx512f"))) static void other(array from, array to) { LOOP(+) }
+static void one(array from, array to) { LOOP(-) }
+static void two(array from, array to) {
+  for (int i = 0; i < 10; i++) to[i] = from[i];
+  for (int i = 0; i < 10; i++) to[i] += from[i];
+}
+void unused(array from, array to) {
+  LOOP(*)
+}
+#define CHAIN(name, ...)                                                                                                     \
+  void name(array a, array b, int n) {                                                                                       \
+    _Pragma("omplc loopchain schedule(fuse)") {                                                                              \
+      one(a, b);                                                                                                             \
+      __VA_ARGS__;                                                                                                           \
+    }                                                                                                                        \
+  }
+CHAIN(calls_elsewhere, elsewhere(b, a))
+CHAIN(calls_chosen, chosen(b, a))
+CHAIN(calls_replaced, replaced(b, a))
+CHAIN(calls_itself, itself(b, a, n))
+CHAIN(calls_any, any(b, a, n))
+CHAIN(calls_own, own(b, a))
+CHAIN(calls_other, other(b, a))
+void calls_two(array a, array b) {
+#pragma omplc loopchain schedule(fuse)
+  {
+#pragma omplc for domain(0 : 9)
+    two(a, b);
+  }
+}
+int global;
+void strips(array a, array b, int n) {
+#pragma omplc loopchain schedule(fuse)
+  {
+#pragma omplc for domain(0 : 9)
+    for (int i = 0; i < 10; i++) {
+#pragma omplc strip
+      if (i == 0) a[i] = 2;
+      else a[i] = 3;
+    }
+  }
+#pragma omplc loopchain schedule(fuse)
+  {
+#pragma omplc for domain(0 : 9)
+    for (int i = 0; i < 10; i++) {
+#pragma omplc strip
+      if (n != 0 && 10 / n > 1) a[i] = 2;
+    }
+  }
+#pragma omplc loopchain schedule(fuse)
+  {
+#pragma omplc for domain(0 : 9)
+    for (int i = 0; i < 10; i++) {
+#pragma omplc strip
+      if (global) a[i] = 2;
+    }
+  }
+}
+
+//--- expected.txt
+warning: refused.c:35: the loop chain stays as it is: what 'elsewhere' does is not seen, as it is in another file or a library; loops of a chain are in functions of its own file, and other calls belong in front of the chain or behind it [-Wbackend-plugin]
+warning: refused.c:36: the loop chain stays as it is: which function is called here is known only when the program runs [-Wbackend-plugin]
+warning: refused.c:37: the loop chain stays as it is: 'replaced' has loops of it, and another function may take its place when the program is linked [-Wbackend-plugin]
+warning: refused.c:38: the loop chain stays as it is: 'itself' has loops of it, and calls itself [-Wbackend-plugin]
+warning: refused.c:39: the loop chain stays as it is: 'any' has loops of it, and takes any number of arguments [-Wbackend-plugin]
+warning: refused.c:40: the loop chain stays as it is: 'own' has loops of it, and has a loop chain of its own [-Wbackend-plugin]
+warning: refused.c:41: the loop chain stays as it is: 'other' has loops of it, and its code cannot stand in place of its call, as where it is compiled for another processor [-Wbackend-plugin]
+warning: refused.c:45: the loop chain stays as it is: the function that is called behind this pragma has several loops: the pragmas for them stand in it [-Wbackend-plugin]
+warning: refused.c:55: the loop chain stays as it is: this condition may differ from one iteration to another one, or is computed from more than variables of the function that nothing in the chain changes [-Wbackend-plugin]
+warning: refused.c:64: the loop chain stays as it is: this condition may differ from one iteration to another one, or is computed from more than variables of the function that nothing in the chain changes [-Wbackend-plugin]
+warning: refused.c:72: the loop chain stays as it is: this condition may differ from one iteration to another one, or is computed from more than variables of the function that nothing in the chain changes [-Wbackend-plugin]
+warning: refused.c:26: no loop chain of this file calls 'unused': this loop runs as it is written [-Wbackend-plugin]
+
+//--- alone.c
+void alone(double *restrict a, int is_first) {
+#pragma omp parallel for
+#pragma omplc for domain(0 : 9)
+  for (int i = 0; i < 10; i++) {
+#pragma omplc strip
+    if (is_first) a[i] -= 1;
+    else a[i] += 1;
+  }
+}
