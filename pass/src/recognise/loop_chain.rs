@@ -6,6 +6,7 @@
 //! counter is written nowhere else while it runs. What is no such chain is told, and stays as it is written, which is always
 //! right.
 
+mod do_loops;
 mod moved;
 mod nest;
 mod straight;
@@ -20,6 +21,7 @@ use crate::ir::Chain;
 use crate::llvm::{Block, Call, Function, Instruction, Module, NaturalLoop, Opcode, Value};
 use crate::marks::CHAINS;
 
+pub use do_loops::as_in_c;
 pub use moved::move_out;
 use straight::{Path, Stop};
 
@@ -87,9 +89,13 @@ pub fn recognise(module: &Module) -> Chains<'_> {
                         true => &mut found.mistakes,
                         false => &mut found.declined,
                     };
+                    let reason = match function.is_fortran() {
+                        true => wrong.reason.replace("#pragma omplc", "!$omplc"),
+                        false => wrong.reason,
+                    };
                     list.push(Declined {
                         site: wrong.site,
-                        reason: wrong.reason,
+                        reason,
                     });
                 }
             }
