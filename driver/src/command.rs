@@ -253,7 +253,7 @@ impl Context<'_> {
                 });
                 is_value = !is_value && arguments::has_value(word);
             }
-            words.extend(arguments.inputs.iter().map(|word| replaced(word)));
+            words.extend(arguments.inputs.iter().map(replaced));
             words
         };
         if arguments.wishes.show {
