@@ -208,6 +208,11 @@ pub(crate) fn parts(words: &[OsString]) -> Vec<Part<'_>> {
     parts
 }
 
+/// Whether the next word is an option's value.
+pub(crate) fn has_value(option: &OsStr) -> bool {
+    is_one_of(WITH_VALUE, option.to_str().unwrap_or_default())
+}
+
 /// A set of words, as text with a space on either side of each.
 pub(crate) fn is_one_of(words: &str, word: &str) -> bool {
     !word.is_empty() && words.contains(&format!(" {word} "))

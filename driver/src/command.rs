@@ -18,7 +18,7 @@ use crate::arguments::{self, Arguments, Stage, Wishes};
 use crate::front_step::{self, Failure, FrontStep};
 use crate::installation::{self, Installation};
 use crate::language::Language;
-use crate::loop_chains::{self, Dialect};
+use crate::loop_chains::{self, Dialect, fortran};
 use crate::measured::Measured;
 use crate::occa_devices::{self, Layout, Writes};
 use crate::okl_inputs::{self, Kind, Source, Step, Steps};
@@ -65,13 +65,15 @@ pub fn run(language: &'static Language, words: Vec<OsString>) -> Result<ExitCode
     let text = typed.as_ref().map(|(text, _)| text.as_slice());
     let chains = loop_chains::chains(&arguments, language, text)?;
     let typed = typed.map(|(_, file)| file);
-    if !language.headers {
-        let warnings = loop_chains::fortran::warnings(&arguments);
-        warnings.iter().for_each(|warning| eprintln!("{warning}"));
-    }
+    let fortran = match language.headers {
+        true => Vec::new(),
+        false => fortran::inputs(&arguments)?,
+    };
     let mut tuned = None;
     if !chains.is_empty() {
         tuned = Tuned::of(&arguments.wishes)?;
+    }
+    if !chains.is_empty() || !fortran.is_empty() {
         [arguments.passed, arguments.inputs] = arguments.expanded.clone();
     }
     let context = Context {
@@ -86,6 +88,9 @@ pub fn run(language: &'static Language, words: Vec<OsString>) -> Result<ExitCode
     };
     if !arguments.okl.is_empty() || !context.chains.is_empty() {
         return context.compile_rewritten(writes);
+    }
+    if !fortran.is_empty() {
+        return context.compile_fortran(&fortran);
     }
     let mut words = arguments.passed.clone();
     if arguments.stage == Stage::Link {
@@ -217,6 +222,73 @@ impl Context<'_> {
                 layout.write(step.folder())?;
             }
             Ok::<_, String>(failed)
+        };
+        let failed = run();
+        step.end();
+        Ok(failed?.map_or(ExitCode::SUCCESS, front_step::end_as))
+    }
+
+    /// Does what a command with inputs in Fortran asks for that have loop chains: they are rewritten before.
+    fn compile_fortran(&self, inputs: &[fortran::Input]) -> Result<ExitCode, String> {
+        let arguments = self.arguments;
+        let words_in = |folder: &Path| {
+            let own = |name: &OsStr| inputs.iter().position(|one| one.name == name);
+            // Versions of loops for strides are no loops of a chain.
+            let mut words: Vec<OsString> = vec!["-fno-version-loops-for-stride".into()];
+            words.extend(
+                inputs
+                    .iter()
+                    .map(|one| fortran::includes(Path::new(&one.name))),
+            );
+            let replaced = |word: &OsString| match own(word) {
+                Some(number) => fortran::file(folder, number, word).into_os_string(),
+                None => word.clone(),
+            };
+            // An option's value may be called as an input is.
+            let mut is_value = false;
+            for word in &arguments.passed {
+                words.push(match is_value {
+                    true => word.clone(),
+                    false => replaced(word),
+                });
+                is_value = !is_value && arguments::has_value(word);
+            }
+            words.extend(arguments.inputs.iter().map(replaced));
+            words
+        };
+        if arguments.wishes.show {
+            let words = words_in(Path::new("okl.tmp"));
+            println!("{}", show(&self.command(arguments.stage, &words)?));
+            return Ok(ExitCode::SUCCESS);
+        }
+        let explains = self.explains(arguments.stage)?;
+        let step = FrontStep::begin()?;
+        let run = || {
+            let mut failed = None;
+            for (number, input) in inputs.iter().enumerate() {
+                match input.marked(&self.compiler, &arguments.passed, step.folder())? {
+                    Ok(text) => {
+                        let file = fortran::file(step.folder(), number, &input.name);
+                        let folder = file.parent().unwrap_or(step.folder());
+                        fs::create_dir_all(folder)
+                            .and_then(|()| fs::write(&file, text))
+                            .map_err(|error| format!("{}: {error}", file.display()))?;
+                    }
+                    Err(errors) => {
+                        errors.iter().for_each(|error| eprintln!("{error}"));
+                        failed = Some(Failure::Text);
+                    }
+                }
+            }
+            if failed.is_some() || step.is_to_end() {
+                return Ok(failed);
+            }
+            let command = self.command(arguments.stage, &words_in(step.folder()))?;
+            let status = match &explains {
+                Some(asked) => explain::run(self.language, &command, asked, None)?,
+                None => front_step::run(&command, None)?,
+            };
+            Ok::<_, String>(Failure::of(status))
         };
         let failed = run();
         step.end();

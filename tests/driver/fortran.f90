@@ -16,10 +16,20 @@
 ! EXPLAIN: distributed over MPI ranks
 ! RUN: printf "include 'omp_lib.h'\nprint *, omp_get_num_procs() > 0\nend\n" >%t.d/included.f90 && %okl-fc -fopenmp %t.d/included.f90 -o %t.d/included && %t.d/included | FileCheck --check-prefix=INCLUDED %s
 ! INCLUDED: T
-! RUN: cd %t.d && printf 'print *, 1\n  !$OMPLC loopchain schedule(auto)\n!$omplc for domain(1:n)\nend\n' >chain.F90 && %okl-fc -c chain.F90 2>&1 | FileCheck --check-prefix=CHAIN %s && %okl-fc chain.o twice.o -o chain 2>&1 | FileCheck --allow-empty --check-prefix=NOCHAIN %s
-! CHAIN: {{^}}chain.F90:2:3: warning: loop chains are not known in Fortran yet: the loops run as they are written{{$}}
-! CHAIN-NOT: warning
-! NOCHAIN-NOT: warning
+! Loop chains: what is wrong with them is told at the user's lines, also in what is compiled then; a file without them is not rewritten.
+! RUN: cd %t.d && printf 'subroutine s(a, n)\n  integer n, i\n  real a(n)\n!$OMPLC loopchain schedule(fuze())\n!$omplc for domain(1:n) &\n!$omplc& with(2)\n  do i = 1, n\n    a(i) = i\n  end do\n!$omplc end\n!$omplc for domain(1:n)\nend\n' >wrong.F90 && (not %okl-fc -c wrong.F90 2>&1) | FileCheck --check-prefix=WRONG %s
+! WRONG: {{^}}wrong.F90:4:28: error: 'fuze' cannot stand here
+! WRONG-NEXT: {{^}}wrong.F90:6:15: error: a name is missing in front of '2'
+! WRONG-NEXT: {{^}}wrong.F90:10:9: error: 'loopchain', and nothing else, is missing behind '!$omplc end'
+! WRONG-NEXT: {{^}}wrong.F90:11:9: error: '!$omplc for' is in no loop chain: '!$omplc loopchain schedule(...)' stands in front of its loops
+! WRONG-NOT: error
+! RUN: cd %t.d && printf '      subroutine s(a, n)\n      integer n, i\n      real a(n)\n#define FIRST 1\nc$omplc loopchain schedule(fuse())\nc$omplc for domain(FIRST:n)\nc$omplc& with(i) write a{(i)}\n      do 10 i = 1, n, 2\n 10   a(i) = i\nc$omplc end loopchain\n      a(1) = none(n)%%x\n      end\n' >fixed.F && (not %okl-fc -c fixed.F 2>&1) | FileCheck --check-prefix=FIXED %s && sed -i '/none/d' fixed.F && %okl-fc -O1 -c fixed.F 2>&1 | FileCheck --check-prefix=STEP %s
+! FIXED: fixed.F:11:{{[0-9]+}}: error:
+! STEP: warning: fixed.F:6: the loop chain stays as it is: this loop is not understood: it has the form `do i = FIRST, LAST`
+! RUN: cd %t.d && printf '! $omplc loopchain\n!$omplcs for\nprint *, 1\nend\n' >none.f90 && %okl-fc --okl-show -c none.f90 | FileCheck --check-prefix=NONE %s && %okl-fc --okl-show -c wrong.F90 | FileCheck --check-prefix=SHOW %s
+! NONE-NOT: stride
+! NONE: -c none.f90
+! SHOW: -fno-version-loops-for-stride -I. {{.*}}okl.tmp/0/wrong.F90
 ! RUN: %okl-fc --okl-version | FileCheck --check-prefix=VERSION %s
 ! VERSION: okl-fc {{.*}} (flang 22)
 ! VERSION: compiler: {{.*}}flang

@@ -140,7 +140,7 @@ fn placed(words: &[Token], line: u32, file: Option<&str>) -> Vec<Token> {
 }
 
 /// What macros have made of tokens: each is where it was, or where the name of its macro is.
-fn expanded_at(expanded: &[Token], written: &[Token], begins: Position) -> Vec<Token> {
+pub(super) fn expanded_at(expanded: &[Token], written: &[Token], begins: Position) -> Vec<Token> {
     let words: Vec<&str> = expanded.iter().map(|token| token.text.as_str()).collect();
     let source: Vec<Word> = written
         .iter()

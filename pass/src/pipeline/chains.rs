@@ -39,6 +39,7 @@ struct Lowering<'m> {
 /// Gives the chains of a module the orders that their schedules ask for. Whether nothing of them is wrong, and whether the
 /// module was changed. Regions may run on devices where that is said.
 pub fn lower(module: &Module, strict: bool, on_devices: bool) -> (bool, bool) {
+    loop_chain::as_in_c(module);
     let alone = loop_chain::bring_in(module);
     let mut choices = written::choices(module);
     let mut hidden = Hidden::of(module, &choices);

@@ -7,6 +7,7 @@
 //! right.
 
 mod callees;
+mod do_loops;
 mod moved;
 mod nest;
 mod straight;
@@ -23,6 +24,7 @@ use crate::llvm::{Block, Call, Function, Instruction, Module, NaturalLoop, Opcod
 use crate::marks::CHAINS;
 
 pub use callees::bring_in;
+pub use do_loops::as_in_c;
 pub use moved::move_out;
 use straight::{Path, Stop};
 pub use strips::ask;
@@ -95,9 +97,13 @@ pub fn recognise(module: &Module) -> Chains<'_> {
                         true => &mut found.mistakes,
                         false => &mut found.declined,
                     };
+                    let reason = match function.is_fortran() {
+                        true => wrong.reason.replace("#pragma omplc", "!$omplc"),
+                        false => wrong.reason,
+                    };
                     list.push(Declined {
                         site: wrong.site,
-                        reason: wrong.reason,
+                        reason,
                     });
                 }
             }

@@ -102,6 +102,10 @@ pub(crate) fn run(
         |(name, _)| name.clone(),
         |(name, program)| {
             let own = folder.path().join(name.replace(['/', ' '], "_"));
+            let language = Language::of(&program.path).unwrap_or(Language::C);
+            if let Some(why) = tools.lacks(language) {
+                return Outcome::Skipped(why);
+            }
             match check_all(program, &tools, &targets, &own) {
                 Ok((passed, failed)) => Outcome::Several(passed, failed),
                 Err(why) => Outcome::Failed(why),
@@ -128,7 +132,10 @@ impl Program {
             path,
             ..Self::default()
         };
-        let comment = text.lines().map_while(|line| line.strip_prefix("//"));
+        let begins = ["//", "!"];
+        let comment = text
+            .lines()
+            .map_while(|line| begins.iter().find_map(|one| line.strip_prefix(one)));
         for (key, value) in comment.filter_map(|line| line.trim().split_once(": ")) {
             let words = || value.split_whitespace().map(str::to_owned);
             let numbers = || {
@@ -176,6 +183,7 @@ fn check_all(
     fs::create_dir_all(folder).map_err(|error| error.to_string())?;
     let language = Language::of(&program.path).unwrap_or(Language::C);
     let driver = match language {
+        Language::Fortran => "okl-fc",
         Language::Cxx => "okl-c++",
         _ => "okl-cc",
     };
@@ -254,8 +262,11 @@ impl Built<'_> {
             return Err(format!("it is not refused: {how}"));
         }
         let is_error = |line: &str| {
-            let Some((place, _)) = line.split_once(": error: ") else {
-                return false;
+            let place = match (line.strip_prefix("error: "), line.split_once(": error: ")) {
+                // What flang is told of it has no place of its own.
+                (Some(line), _) => line.split_once(": ").map_or(line, |(place, _)| place),
+                (None, Some((place, _))) => place,
+                (None, None) => return false,
             };
             let numbers = place.rsplit(':').take(2);
             numbers.clone().count() == 2

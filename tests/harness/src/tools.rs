@@ -161,7 +161,7 @@ impl Language {
             "c" => Some(Self::C),
             "okl" => Some(Self::Okl),
             "cpp" => Some(Self::Cxx),
-            "f90" => Some(Self::Fortran),
+            "f90" | "F90" | "F" => Some(Self::Fortran),
             _ => None,
         }
     }

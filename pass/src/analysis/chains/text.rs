@@ -70,6 +70,7 @@ fn accessing(one: &Accessing<'_>, name: &str, element: Option<i64>) -> String {
 
 /// Prints the chains of a module, and what is known of them.
 pub fn print(run: &Run<'_>) -> bool {
+    loop_chain::as_in_c(run.module);
     let found = loop_chain::recognise(run.module);
     let outcomes = model(run.module, &found.chains);
     let mut text = String::new();

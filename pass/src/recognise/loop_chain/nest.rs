@@ -246,6 +246,10 @@ fn unwinds_out<'m>(natural: &NaturalLoop<'m>) -> Option<Instruction<'m>> {
 }
 
 fn form_wrong<'m>(one: Instruction<'m>, site: Call<'m>, why: &str) -> Wrong<'m> {
+    let why = match why == FORM && one.function().is_fortran() {
+        true => super::do_loops::FORM,
+        false => why,
+    };
     let told = format!("the loop chain stays as it is: this loop {why}");
     Wrong::declined(at(one, site), told)
 }

@@ -15,7 +15,7 @@ use crate::llvm::{
 };
 
 /// Asks whether a chain runs as scheduled.
-const SCHEDULED: &str = "__okl_omplc_scheduled";
+pub(super) const SCHEDULED: &str = "__okl_omplc_scheduled";
 
 /// A chain that is there twice.
 pub struct Choice<'m> {
