@@ -175,7 +175,7 @@ fn an_order_is_chosen() {
     let rows = vec![true, false, false];
     assert_eq!(loops_around(&plan.code, 0), vec![rows.clone(); 4]);
     assert_eq!(loops_around(&plan.code, 1), [rows]);
-    assert_eq!(together(\&plan.code), [[0, 1]]);
+    assert_eq!(together(&plan.code), [[0, 1]]);
     assert_eq!(plan.threads, Some(1));
     // All loops over rows are one, in tiles that overlap; with results that others need, they have edges.
     let mut chain = fluxes(3);

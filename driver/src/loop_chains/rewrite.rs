@@ -428,7 +428,7 @@ impl Rewriting<'_> {
                 .tokens
                 .first()
                 .is_some_and(|token| token.text == "for");
-            if is_for && !self.chains[around].is_shared {
+            if is_for && !around.is_some_and(|at| self.chains[at].is_shared) {
                 continue;
             }
             match openmp::read(&self.pragmas[other]) {

@@ -178,6 +178,13 @@ impl Rewriting<'_> {
                         self.error(pragma.at, message);
                     }
                 },
+                Ok(Said {
+                    pragma: Says::Strip(_) | Says::Call(_),
+                    ..
+                }) => {
+                    let message = "'!$omplc strip' is not there for Fortran: without it, the condition stays where it is";
+                    self.error(pragma.at, message);
+                }
                 Err(error) => {
                     match &mut open {
                         Some(chain) => chain.loops += 1,
