@@ -143,7 +143,7 @@ fn behind_all<'m>(site: Call<'m>, end: Instruction<'m>) -> Instruction<'m> {
     behind
 }
 
-fn is_end_of_reduction(call: Call<'_>) -> bool {
+pub(super) fn is_end_of_reduction(call: Call<'_>) -> bool {
     call.callee_name().starts_with("__kmpc_end_reduce")
 }
 

@@ -6,14 +6,14 @@
 //! that it is other memory.
 //!
 //! It is found out where threads do something one after the other, in critical sections and atomic accesses outside of loops,
-//! where they ask OpenMP, and in what each thread has for itself by `threadprivate`. Who uses locks, combines values of its own
-//! outside of loops, or has each thread call what is not known may find it out in ways that are not followed.
+//! where they combine what each has of its own, where they ask OpenMP, and in what each thread has for itself by `threadprivate`.
+//! Who uses locks, or has each thread call what is not known may find it out in ways that are not followed.
 
 use std::collections::HashSet;
 
 use okl_abi::Effects;
 
-use super::found::{NOT_THE_SAME, Piece};
+use super::found::{NOT_THE_SAME, Piece, is_end_of_reduction};
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::runtime::{self, effects};
 use crate::analysis::variables::is_harmless;
@@ -154,19 +154,13 @@ impl<'m> Search<'_, 'm> {
                 Ok(body) if body.leave.len() == 1 => body.instructions,
                 _ => return why(Some(at), "it is not clear where its critical section ends"),
             };
-            let called = reached(graph, inside.clone()).into_iter();
-            for one in called.flat_map(Function::instructions) {
-                self.leave(one)?;
-            }
-            for one in inside {
-                self.values.insert(one);
-                self.leave(one)?;
-            }
-        } else if does.has(Effects::REDUCES) && !name.starts_with("__kmpc_end_") {
-            return why(
-                Some(at),
-                "outside of the loop each thread has a part in what is combined",
-            );
+            self.in_turns(graph, inside)?;
+        } else if does.has(Effects::REDUCES) && !is_end_of_reduction(call) {
+            // What each thread has of its own is combined.
+            let switches = at.instruction_users().into_iter();
+            let inside = switches.flat_map(|one| decided(one).0);
+            let inside = inside.flat_map(Block::instructions).collect();
+            self.in_turns(graph, inside)?;
         } else if does.has(Effects::ATOMIC)
             || does.has(Effects::CHOOSES.and(Effects::FILTERED)) && !is_for_first(call)
         {
@@ -175,6 +169,19 @@ impl<'m> Search<'_, 'm> {
             return why(Some(at), "its threads have locks outside of their loops");
         } else if tells(&name) {
             self.values.insert(at);
+        }
+        Ok(())
+    }
+
+    /// Notes what threads do one after the other.
+    fn in_turns(&mut self, graph: &CallGraph<'m>, inside: Vec<Instruction<'m>>) -> Result<(), Why> {
+        let called = reached(graph, inside.clone()).into_iter();
+        for one in called.flat_map(Function::instructions) {
+            self.leave(one)?;
+        }
+        for one in inside {
+            self.values.insert(one);
+            self.leave(one)?;
         }
         Ok(())
     }
@@ -219,7 +226,10 @@ impl<'m> Search<'_, 'm> {
             (_, Some(call)) if is_apart(call) => {
                 let mut arguments = call.arguments().into_iter();
                 let written = range::written(at);
-                arguments.any(|one| one.ty().is_pointer() && Some(one) != written && is_found(one))
+                arguments.any(|one| {
+                    let is_read = one.ty().is_pointer() && one.as_function().is_none();
+                    is_read && Some(one) != written && is_found(one)
+                })
             }
             // Nobody knows what it reads.
             (_, Some(_)) => !self.left.is_empty(),
@@ -346,6 +356,7 @@ fn writes_nothing(call: Call<'_>) -> bool {
         || range::tells_only(call)
         || is_message(call)
         || is_defined(call)
+        || is_end_of_reduction(call)
         || effects(call).has_some(QUIET)
 }
 
