@@ -102,7 +102,9 @@ fn reached<'m>(graph: &CallGraph<'m>, code: Vec<Instruction<'m>>) -> HashSet<Fun
     let calls = code.into_iter().filter_map(|at| at.as_call());
     calls
         .flat_map(|call| {
+            // What combines lists in the run time's hands does what stands behind the call, too.
             let handed_over = call.arguments().into_iter();
+            let handed_over = handed_over.filter(move |_| !effects(call).has(Effects::REDUCES));
             handed_over
                 .filter_map(|one| one.as_function())
                 .chain(call.callee_function())
