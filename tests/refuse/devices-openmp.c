@@ -6,7 +6,8 @@
 // STRICT: error: this cannot run on a device, so threads run it
 #include <stdlib.h>
 extern double unknown(double);
-extern int omp_get_thread_num(void);
+extern int omp_get_thread_num(void), omp_get_num_threads(void);
+extern void omp_set_lock(void *), omp_unset_lock(void *);
 static _Thread_local int own;
 double a[1000], *rows[10];
 int n = 1000;
@@ -91,6 +92,69 @@ void tickets(long *part) {
     for (int i = 0; i < n; i++) part[ticket] += i;
 #pragma omp for
     for (int i = 0; i < n; i++) a[i] += i;
+  }
+}
+// How many threads there are, in front of loops.
+#define LOOPS(k)                                                                                                       \
+  _Pragma("omp for") for (int i = 0; i < n; i++) a[i * (k)] += i;                                                      \
+  _Pragma("omp for") for (int i = 0; i < n; i++) a[i] += i;
+void asked(int k) {
+#pragma omp parallel
+  {
+#pragma omp single
+    k = omp_get_num_threads();
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: what it does may depend on how many threads there are
+    LOOPS(k - 1)
+  }
+}
+void branches(void) {
+#pragma omp parallel
+  {
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: what it does may depend on how many threads there are
+    if (omp_get_num_threads() > 1) {
+      LOOPS(1)
+    } else {
+      LOOPS(0)
+    }
+  }
+}
+void numbered(int k) {
+  int is_there[64] = {0};
+#pragma omp parallel
+  {
+    is_there[omp_get_thread_num()] = 1;
+#pragma omp barrier
+#pragma omp single
+    k = is_there[1];
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: what it does may depend on how many threads there are
+    LOOPS(k)
+  }
+}
+void locks(void *lock, int k) {
+#pragma omp parallel
+  {
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: its threads have locks outside of their loops
+    omp_set_lock(lock);
+    k++;
+    omp_unset_lock(lock);
+    LOOPS(k)
+  }
+}
+void registers(void) {
+#pragma omp parallel
+  {
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: each thread calls what is not known here
+    unknown(0);
+    LOOPS(1)
+  }
+}
+void scope(int k) {
+#pragma omp parallel
+  {
+#pragma omp scope reduction(+ : k)
+    k++;
+// CHECK: {{.*}}:[[# @LINE + 1]]:{{.*}}: warning: this cannot run on a device, so threads run it: what it does may depend on how many threads there are
+    LOOPS(k)
   }
 }
 void outside(int *count) {

@@ -1,8 +1,9 @@
 //! Where control may go in a function, from one instruction to the next.
 
-use std::collections::HashSet;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
-use crate::llvm::Instruction;
+use crate::llvm::{Block, Instruction, Opcode};
 
 /// How a search goes on behind an instruction.
 pub enum Goes {
@@ -72,6 +73,54 @@ pub fn behind<'m>(from: Instruction<'m>) -> HashSet<Instruction<'m>> {
     all
 }
 
+/// The blocks on the ways between which a branch chooses, and the block in which these meet again: all of them that come to an
+/// end of the function come there first. None where they do not meet.
+pub fn decided<'m>(branch: Instruction<'m>) -> (HashSet<Block<'m>>, Option<Block<'m>>) {
+    let starts = branch.block().successors();
+    let returns = |block: &Block<'m>| {
+        let end = block.terminator().expect("a complete block").opcode();
+        matches!(end, Opcode::LLVMRet | Opcode::LLVMResume)
+    };
+    // Each with the block that it is come to from.
+    let all_but = |not: Option<Block<'m>>| {
+        let mut order: Vec<_> = starts.clone();
+        let mut from: HashMap<_, Option<Block<'m>>> = HashMap::new();
+        from.extend(starts.iter().map(|one| (*one, None)));
+        let mut at = 0;
+        while let Some(block) = order.get(at).copied() {
+            at += 1;
+            if Some(block) == not {
+                continue;
+            }
+            for next in block.successors() {
+                if let Entry::Vacant(entry) = from.entry(next) {
+                    entry.insert(Some(block));
+                    order.push(next);
+                }
+            }
+        }
+        order.retain(|one| Some(*one) != not);
+        (order, from)
+    };
+    let (order, from) = all_but(None);
+    let all = order.iter().copied().collect();
+    let Some(end) = order.into_iter().find(returns) else {
+        return (all, None);
+    };
+    // They meet in a block of each way to the end, the shortest one among them.
+    let mut way = vec![end];
+    while let Some(Some(before)) = from.get(way.last().expect("it has one")) {
+        way.push(*before);
+    }
+    for join in way.into_iter().rev() {
+        let (blocks, _) = all_but(Some(join));
+        if !blocks.iter().any(returns) {
+            return (blocks.into_iter().collect(), Some(join));
+        }
+    }
+    (all, None)
+}
+
 /// Where control goes from an instruction: the next one, or the first ones of blocks.
 fn starts_behind(from: Instruction<'_>) -> Vec<Instruction<'_>> {
     match code_from(from).get(1) {
@@ -137,5 +186,36 @@ mod tests {
         assert_eq!(behind(stores[2]).len(), 5);
         let end = *code.last().expect("it returns");
         assert!(behind(end).is_empty());
+    }
+
+    #[test]
+    fn the_ways_of_a_branch_meet() {
+        let module = OwnModule::parse(
+            "
+            define void @code(i1 %c, i1 %d) {
+            first:
+                br i1 %c, label %then, label %else
+            then:
+                br i1 %d, label %join, label %dies
+            dies:
+                unreachable
+            else:
+                br i1 %d, label %else, label %join
+            join:
+                br i1 %d, label %one, label %other
+            one:
+                ret void
+            other:
+                ret void
+            }",
+        );
+        let blocks = module.function("code").expect("it is there").blocks();
+        let of = |at: usize| decided(blocks[at].terminator().expect("a complete block"));
+        let set = |all: &[usize]| all.iter().map(|at| blocks[*at]).collect::<HashSet<_>>();
+        assert!(of(0) == (set(&[1, 2, 3]), Some(blocks[4])));
+        assert!(of(1) == (set(&[2]), Some(blocks[4])));
+        // It decides how often it is come to.
+        assert!(of(3) == (set(&[3]), Some(blocks[4])));
+        assert!(of(4) == (set(&[5, 6]), None));
     }
 }

@@ -7,11 +7,12 @@
 //! it is for where no device is.
 //!
 //! Guarantee: a loop reads of variables that each thread has for itself what the team of one has left there, and leaves
-//! nothing in them that is read behind it. All that it finds is the same whichever thread finds it out. What may wait for other
-//! threads, or counts on a number of them, is declined. On ranks rank 0 runs what stands between the loops, as serial code: it
+//! nothing in them that is read behind it. All that it finds is the same whichever thread finds it out, and however many there
+//! are ([`told`]). What may wait for other threads, or counts on a number of them, is declined. On ranks rank 0 runs what stands between the loops, as serial code: it
 //! asks nothing that is another in a region of one thread.
 
 mod found;
+mod told;
 
 use std::collections::HashSet;
 
@@ -171,9 +172,16 @@ fn cut(module: &Module, body: &str, on_ranks: bool) -> Result<Vec<String>, Why> 
         .filter_map(|one| one.as_call())
         .filter(|one| shares(*one))
         .collect();
+    let pieces = sites.iter().map(|site| {
+        let (piece, _) = find(module, *site, end_of(*site)?)?;
+        Ok(piece)
+    });
+    let pieces = pieces.collect::<Result<Vec<_>, Why>>()?;
+    let told = told::told(module, region, team, &pieces)?;
+    let same = Same::of(team, &pieces, told);
     let mut names = Vec::new();
     for site in &sites {
-        names.push(cut_out(module, region, team, *site)?);
+        names.push(cut_out(module, region, team, *site, &same)?);
     }
     if names.is_empty() {
         return why(None, "its threads share no loop");
@@ -331,6 +339,7 @@ fn cut_out<'m>(
     region: &Region<'m>,
     team: Function<'m>,
     site: Call<'m>,
+    same: &Same<'m>,
 ) -> Result<String, Why> {
     let end = end_of(site)?;
     let (piece, used) = find(module, site, end)?;
@@ -367,7 +376,6 @@ fn cut_out<'m>(
     let mut own = Vec::new();
     let mut used: Vec<_> = used.into_iter().collect();
     used.sort_by_key(|one| position(&one.variable));
-    let same = Same::of(team);
     if let Some(value) = found.iter().find(|value| !same.has(**value)) {
         return why(value.as_instruction(), NOT_THE_SAME);
     }

@@ -6,9 +6,12 @@ use std::collections::HashSet;
 use okl_abi::Effects;
 
 use super::is_thread_number;
+use super::told::Told;
 use crate::analysis::runtime::{self, effects};
 use crate::analysis::variables::{self, Does, is_harmless};
-use crate::llvm::{Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Value};
+use crate::llvm::{
+    Block, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Value,
+};
 use crate::lower::gpu::flow::{self, Goes, code_from, comes_to, next_of};
 use crate::lower::gpu::range::{self, Why, why};
 
@@ -140,7 +143,7 @@ fn behind_all<'m>(site: Call<'m>, end: Instruction<'m>) -> Instruction<'m> {
     behind
 }
 
-fn is_end_of_reduction(call: Call<'_>) -> bool {
+pub(super) fn is_end_of_reduction(call: Call<'_>) -> bool {
     call.callee_name().starts_with("__kmpc_end_reduce")
 }
 
@@ -298,32 +301,43 @@ pub(super) const NOT_THE_SAME: &str =
     "each thread may find something of its own in front of the loop";
 
 /// What is the same for all threads of a region, whichever of them finds it out: the one that there is does so for all.
-pub(super) struct Same {
-    /// Threads may find out something one after the other, so that each finds what the others have left.
-    in_turns: bool,
+pub(super) struct Same<'m> {
+    told: Told<'m>,
+    /// Which values and what writes of these depend on where a thread went, which is not the same for all.
+    differ: HashSet<Instruction<'m>>,
 }
 
-impl Same {
-    pub fn of(team: Function<'_>) -> Self {
-        let mut code = team.instructions().into_iter();
-        let in_turns = code.any(|one| {
-            one.as_call().is_some_and(|call| {
-                let name = call.callee_name();
-                name.starts_with("__kmpc_critical")
-                    || name.starts_with("omp_set_")
-                    || name.starts_with("omp_test_")
-            })
-        });
-        Self { in_turns }
+impl<'m> Same<'m> {
+    /// Of a copy of a region's body, with its loops and what depends on the number of threads.
+    pub fn of(team: Function<'m>, loops: &[Piece<'m>], told: Told<'m>) -> Self {
+        let mut same = Self {
+            told,
+            differ: HashSet::new(),
+        };
+        let ends = team.blocks().into_iter().filter_map(Block::terminator);
+        let ends = ends.filter(|one| !loops.iter().any(|piece| piece.has(*one)));
+        let mut rest: Vec<_> = ends
+            .filter_map(|one| Some((one, one.branch_condition()?)))
+            .collect();
+        while let Some(at) = rest.iter().position(|(_, asked)| !same.has(*asked)) {
+            let (branch, _) = rest.swap_remove(at);
+            let (blocks, join) = flow::decided(branch);
+            same.differ
+                .extend(blocks.into_iter().flat_map(Block::instructions));
+            let joined = join.into_iter().flat_map(Block::instructions);
+            let is_phi = |one: &Instruction<'_>| one.opcode() == Opcode::LLVMPHI;
+            same.differ.extend(joined.take_while(is_phi));
+        }
+        same
     }
 
     /// Whether a value is: it is computed of what all threads are given, and of memory that they share.
-    pub fn has(&self, value: Value<'_>) -> bool {
+    pub fn has(&self, value: Value<'m>) -> bool {
         value.as_instruction().is_some_and(is_thread_number)
             || self.follows(value, &mut HashSet::new())
     }
 
-    fn follows<'m>(&self, value: Value<'m>, seen: &mut HashSet<Instruction<'m>>) -> bool {
+    fn follows(&self, value: Value<'m>, seen: &mut HashSet<Instruction<'m>>) -> bool {
         let Some(at) = value.as_instruction() else {
             return true;
         };
@@ -331,6 +345,8 @@ impl Same {
             return true;
         }
         let computes = match at.opcode() {
+            _ if self.told.contains(&at) => false,
+            Opcode::LLVMPHI if self.differ.contains(&at) => false,
             Opcode::LLVMAlloca | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => false,
             Opcode::LLVMCall => at.as_call().is_some_and(|call| {
                 let name = call.callee_name();
@@ -338,26 +354,27 @@ impl Same {
                 name.starts_with("llvm.") && !is_address && at.only_computes()
             }),
             Opcode::LLVMInvoke => false,
-            Opcode::LLVMLoad => !self.in_turns && !at.is_atomic_access(),
+            Opcode::LLVMLoad => !at.is_atomic_access(),
             _ => !at.may_write(),
         };
         computes && at.operands().into_iter().all(|one| self.follows(one, seen))
     }
 
     /// What gives a variable of each thread's something else for each of them, in front of a loop.
-    pub fn differs_in<'m>(
+    pub fn differs_in(
         &self,
         one: &Used<'m>,
         piece: &HashSet<Instruction<'m>>,
     ) -> Option<Instruction<'m>> {
         let mut writes = one.writes.iter().filter(|at| !piece.contains(at));
         let is_same = |at: &Instruction<'m>| match at.opcode() {
+            _ if is_harmless(*at) => true,
+            _ if self.differ.contains(at) => false,
             Opcode::LLVMStore => self.follows(at.operand(0), &mut HashSet::new()),
             Opcode::LLVMCall => at.as_call().is_some_and(|call| {
                 let name = call.callee_name();
                 let passed = call.arguments();
-                is_harmless(*at)
-                    || name.starts_with("llvm.memset.")
+                name.starts_with("llvm.memset.")
                     || name.starts_with("llvm.mem") && self.follows(passed[1], &mut HashSet::new())
             }),
             _ => false,
