@@ -8,6 +8,8 @@
 
 mod moved;
 mod nest;
+mod plain;
+pub mod regions;
 mod straight;
 pub mod written;
 
@@ -33,10 +35,10 @@ const NEXT: &str = "__okl_omplc_next";
 pub struct Chains<'m> {
     /// Those that are right, in the order in which their functions and they stand in the module.
     pub chains: Vec<Chain<'m>>,
-    /// What can be no chain: errors.
-    pub mistakes: Vec<Declined<'m>>,
+    /// What can be no chain, by the calls in front of it: errors.
+    pub mistakes: Vec<(Call<'m>, Declined<'m>)>,
     /// What is not understood, and stays as it is written.
-    pub declined: Vec<Declined<'m>>,
+    pub declined: Vec<(Call<'m>, Declined<'m>)>,
     /// All calls that mark chains, of which the code has no need.
     pub markers: Vec<Call<'m>>,
 }
@@ -87,10 +89,11 @@ pub fn recognise(module: &Module) -> Chains<'_> {
                         true => &mut found.mistakes,
                         false => &mut found.declined,
                     };
-                    list.push(Declined {
+                    let told = Declined {
                         site: wrong.site,
                         reason: wrong.reason,
-                    });
+                    };
+                    list.push((site, told));
                 }
             }
         }

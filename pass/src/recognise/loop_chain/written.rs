@@ -15,7 +15,7 @@ use crate::llvm::{
 };
 
 /// Asks whether a chain runs as scheduled.
-const SCHEDULED: &str = "__okl_omplc_scheduled";
+pub(super) const SCHEDULED: &str = "__okl_omplc_scheduled";
 
 /// A chain that is there twice.
 pub struct Choice<'m> {
@@ -105,6 +105,11 @@ impl<'m> Choice<'m> {
     /// Whether it is that of the chain which begins with a call.
     pub fn is_of(&self, site: Call<'m>) -> bool {
         self.marked.contains(&site.instruction().block())
+    }
+
+    /// Whether something is run where the chain is as the program has it.
+    pub fn has(&self, one: Call<'m>) -> bool {
+        self.written.contains(&one.instruction().block())
     }
 
     /// Where the chain begins as the program has it.
