@@ -178,7 +178,7 @@ impl<'a> Model<'a> {
             };
             // A loop that is the innermost one stays vectorised where nothing is moved in it.
             let is_moved = shifts.iter().flatten().any(|&shift| shift != 0);
-            let is_near = |one: &&Far| one.ends[0] == Some((0, 0));
+            let is_near = |one: &&Far| one.kind == Kind::Combine || one.ends[0] == Some((0, 0));
             if rank == 1 && (is_moved || !far.iter().all(is_near)) {
                 continue;
             }
@@ -371,11 +371,12 @@ fn apart(weights: &[(usize, usize, i64)], count: usize) -> Vec<i64> {
 fn edges(far: &[&Far], first: usize, shifts: &[Vec<i64>]) -> Option<i64> {
     let mut distances = Vec::new();
     let mut is_parallel = true;
-    for one in far {
+    // What is combined may be so in any order.
+    for one in far.iter().filter(|one| one.kind != Kind::Combine) {
         let (least, largest) = one.ends[0]?;
         let (from, to) = (one.from - first, one.to - first);
         let moved = shifts[to][0] - shifts[from][0];
-        is_parallel &= (least + moved, largest + moved) == (0, 0) || one.kind == Kind::Combine;
+        is_parallel &= (least + moved, largest + moved) == (0, 0);
         distances.push(Distance {
             from,
             to,

@@ -9,12 +9,16 @@ use std::path::{Path, PathBuf};
 use crate::tune;
 
 /// The options of the drivers, and what each is for.
-pub const OPTIONS: [(&str, &str); 16] = [
+pub const OPTIONS: [(&str, &str); 17] = [
     (
         "--okl-target=mpi|cpu|[mpi+]cuda|[mpi+]hip|[mpi+]spirv[,cpu]",
         "where parallel regions and kernels go",
     ),
     ("--okl-strict", "what would run on rank 0 alone is an error"),
+    (
+        "--okl-fuse",
+        "parallel loops that follow each other run as one where that is proved to be right",
+    ),
     (
         "--okl-libdevice=FILE|FOLDER|none",
         "NVIDIA's mathematical functions for CUDA devices, or the CUDA toolkit that has them",
@@ -74,6 +78,8 @@ pub struct Wishes {
     pub target: Option<String>,
     /// Declines are errors.
     pub strict: bool,
+    /// Whether parallel loops that follow each other may run as one.
+    pub fuse: bool,
     /// Where libdevice is, if the command says it.
     pub libdevice: Option<String>,
     /// The remarks are explained.
@@ -365,6 +371,7 @@ impl Wishes {
                 self.target = Some(targets.to_owned());
             }
             None if wish == "strict" => self.strict = true,
+            None if wish == "fuse" => self.fuse = true,
             Some(("libdevice", place)) if !place.is_empty() => {
                 self.libdevice = Some(place.to_owned());
             }
@@ -525,7 +532,7 @@ mod tests {
         let error = |word: &str| Arguments::read(vec![word.into()]).unwrap_err();
         assert_eq!(
             error("--okl-fast"),
-            "unknown option '--okl-fast'; there are: --okl-target=mpi|cpu|[mpi+]cuda|[mpi+]hip|[mpi+]spirv[,cpu], --okl-strict, \
+            "unknown option '--okl-fast'; there are: --okl-target=mpi|cpu|[mpi+]cuda|[mpi+]hip|[mpi+]spirv[,cpu], --okl-strict, --okl-fuse, \
              --okl-libdevice=FILE|FOLDER|none, --okl-explain[=FILE], --okl-schedules=FILE, --okl-tune=COMMAND, --okl-tune-build=COMMAND, --okl-tune-program=FILE, \
              --okl-tune-measure=TEXT, --okl-tune-runs=N, --okl-tune-limit=SECONDS, --okl-tune-ignore-output, --okl-show, --okl-normalize, --okl-occa, --okl-version"
         );

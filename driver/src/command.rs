@@ -510,6 +510,9 @@ fn before(
         if arguments.wishes.strict {
             proper("-okl-strict");
         }
+        if arguments.wishes.fuse {
+            proper("-okl-fuse");
+        }
         if let Some(place) = &arguments.wishes.libdevice {
             proper(&format!("-okl-libdevice={place}"));
         }

@@ -33,7 +33,7 @@ bool okl_stage(size_t Number, OklStage *Stage);
 // Defined in Rust. The module belongs to the caller; true where it was changed. Function is null but at OklPeephole,
 // Analyses is a ModuleAnalysisManager but there.
 bool okl_run_stage(size_t Number, LLVMModuleRef M, LLVMValueRef Function, OklText Parameters,
-                   OklText TargetOption, bool StrictOption, void *Analyses);
+                   OklText TargetOption, bool StrictOption, bool FuseOption, void *Analyses);
 
 // Registers the stages with an llvm::PassBuilder.
 void okl_register(void *PassBuilder);

@@ -22,6 +22,8 @@ cl::opt<std::string> *TargetOption =
     option<std::string>("okl-target", "Where okl sends parallel loops: mpi, cpu, cuda, hip, hip:gfx942, spirv, or several devices and cpu behind each other: cuda,spirv,cpu; with mpi+ in front ranks have them");
 cl::opt<bool> *StrictOption =
     option<bool>("okl-strict", "Make every parallel loop okl declines an error");
+cl::opt<bool> *FuseOption =
+    option<bool>("okl-fuse", "Run OpenMP's parallel loops that follow each other as one, where that is proved to be right");
 
 cl::opt<std::string> *LibdeviceOption =
     option<std::string>("okl-libdevice", "NVIDIA's libdevice.10.bc, or the CUDA toolkit that has it, for kernels on CUDA devices; none: LLVM's libclc");
@@ -29,7 +31,8 @@ cl::opt<std::string> *LibdeviceOption =
 bool run(size_t Number, Module &M, Function *F, StringRef Parameters, void *Analyses) {
   std::string Target = TargetOption ? TargetOption->getValue() : "";
   return okl_run_stage(Number, wrap(&M), wrap(F), text(Parameters), text(Target),
-                       StrictOption && StrictOption->getValue(), Analyses);
+                       StrictOption && StrictOption->getValue(),
+                       FuseOption && FuseOption->getValue(), Analyses);
 }
 
 PreservedAnalyses preserved(bool Changed) {

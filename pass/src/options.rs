@@ -4,6 +4,7 @@
 //! |---|---|---|---|
 //! | where loops go | `okl-lower<mpi>`, `okl-lower<cuda;cpu>` | `-mllvm -okl-target=mpi`, `=cuda,cpu`, `=mpi+cuda,cpu` | `OKL_TARGET=mpi` |
 //! | declines are errors | `okl-lower<strict>` | `-mllvm -okl-strict` | |
+//! | parallel loops that follow each other are chains | `okl-lower<fuse>` | `-mllvm -okl-fuse` | |
 //! | mathematical functions on CUDA devices | | `-mllvm -okl-libdevice=FILE` | `OKL_LIBDEVICE=FILE`, `CUDA_PATH`, `CUDA_HOME` |
 //!
 //! A pass parameter beats a flag, a flag beats the environment.
@@ -134,6 +135,8 @@ pub struct Options {
     pub plan: Option<Plan>,
     /// Whether a decline is an error.
     pub strict: bool,
+    /// Whether parallel loops that follow each other are chains.
+    pub fuse: bool,
 }
 
 impl Options {
@@ -142,13 +145,15 @@ impl Options {
         parameters: &str,
         target_flag: &str,
         strict_flag: bool,
+        fuse_flag: bool,
         environment: Option<&str>,
     ) -> Result<Options, String> {
-        let mut strict = strict_flag;
+        let (mut strict, mut fuse) = (strict_flag, fuse_flag);
         let mut named = Vec::new();
         for word in parameters.split(';').filter(|word| !word.is_empty()) {
             match word {
                 "strict" => strict = true,
+                "fuse" => fuse = true,
                 _ if NAMES.contains(&word)
                     || word.starts_with("hip:")
                     || word.starts_with(RANKS) =>
@@ -157,7 +162,7 @@ impl Options {
                 }
                 _ => {
                     return Err(format!(
-                        "okl: unknown parameter '{word}' of okl-lower; valid are: {}, strict",
+                        "okl: unknown parameter '{word}' of okl-lower; valid are: {}, strict, fuse",
                         valid()
                     ));
                 }
@@ -178,7 +183,7 @@ impl Options {
             plan.map_err(|why| format!("okl: {why} {place}; valid are: {}", valid()))
         });
         let plan = plan.transpose()?;
-        Ok(Options { plan, strict })
+        Ok(Options { plan, strict, fuse })
     }
 }
 
@@ -187,7 +192,7 @@ mod tests {
     use super::*;
 
     fn targets(flag: &str) -> Result<Vec<Target>, String> {
-        let options = Options::read("", flag, false, None)?;
+        let options = Options::read("", flag, false, false, None)?;
         Ok(options.plan.expect("it is named").targets)
     }
 
@@ -219,7 +224,7 @@ mod tests {
         let cuda = Target::Gpu(&CUDA);
         assert_eq!(targets("cuda"), Ok(vec![cuda]));
         assert_eq!(targets("cuda,cpu"), Ok(vec![cuda, Target::Cpu]));
-        let options = Options::read("cuda;cpu;strict", "mpi", false, None);
+        let options = Options::read("cuda;cpu;strict", "mpi", false, false, None);
         let plan = options.expect("valid options").plan.expect("it is named");
         assert_eq!((plan.has_cpu(), plan.devices().count()), (true, 1));
         assert!(!plan.distribute);
@@ -228,7 +233,7 @@ mod tests {
     #[test]
     fn ranks_may_have_devices() {
         let plan = |flag: &str| {
-            let options = Options::read("", flag, false, None);
+            let options = Options::read("", flag, false, false, None);
             options.expect("valid options").plan.expect("it is named")
         };
         let all = plan("mpi+cuda,hip:gfx942,cpu");

@@ -70,6 +70,7 @@ fn read(run: &Run<'_>, parameters: &str) -> Result<Options, String> {
         parameters,
         &run.target,
         run.is_strict,
+        run.fuses,
         environment.as_deref(),
     )
 }
@@ -78,7 +79,12 @@ fn lower_as(module: &Module, options: &Options) -> bool {
     let merged = mpi::external_calls::call_translated(module);
     // What becomes of chains is loops and regions like others.
     let on_devices = options.plan.as_ref().is_some_and(Plan::has_devices);
-    let (is_right, chains) = chains::lower(module, options.strict, on_devices);
+    let asked = chains::Asked {
+        strict: options.strict,
+        on_devices,
+        fuse: options.fuse,
+    };
+    let (is_right, chains) = chains::lower(module, asked);
     if !is_right {
         return merged || chains;
     }

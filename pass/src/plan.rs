@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn regions_that_keep_their_threads_are_not_distributed() {
         let distributed = |options: &str, unless_asked: Option<bool>| {
-            let options = Options::read(options, "", false, None).expect("valid options");
+            let options = Options::read(options, "", false, false, None).expect("valid options");
             let found = Found {
                 keeps_threads: unless_asked.map(|unless_asked| KeepsThreads {
                     why: "it is a test",

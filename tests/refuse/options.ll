@@ -9,7 +9,7 @@
 ; RUN: opt-22 -load-pass-plugin=%plugin -okl-target=mpi+cuda,hip,cpu -passes=okl-lower -disable-output %s
 ; TWICE: error: okl: target 'mpi+hip' is not the first one: 'mpi+' is said once as a parameter of okl-lower; valid are:
 ; PROCESSOR: error: okl: target 'mpi+cpu': behind 'mpi+' stands a kind of device of -okl-target; valid are:
-; PARAMETER: error: okl: unknown parameter 'gpu' of okl-lower; valid are: mpi, cpu, cuda, hip, spirv, mpi+cuda, mpi+hip, mpi+spirv, strict
+; PARAMETER: error: okl: unknown parameter 'gpu' of okl-lower; valid are: mpi, cpu, cuda, hip, spirv, mpi+cuda, mpi+hip, mpi+spirv, strict, fuse
 ; FLAG: error: okl: unknown target 'mpy' of -okl-target; valid are: mpi, cpu, cuda, hip, spirv, mpi+cuda, mpi+hip, mpi+spirv
 ; VARIABLE: error: okl: unknown target 'hop' in OKL_TARGET; valid are: mpi, cpu, cuda, hip, spirv, mpi+cuda, mpi+hip, mpi+spirv
 ; ORDER: error: okl: target 'cuda' behind 'cpu', which is there whenever it is asked for: it comes last as a parameter of okl-lower; valid are: mpi, cpu, cuda, hip, spirv, mpi+cuda, mpi+hip, mpi+spirv

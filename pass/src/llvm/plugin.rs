@@ -70,6 +70,8 @@ pub struct Run<'m> {
     pub target: String,
     /// `-mllvm -okl-strict`.
     pub is_strict: bool,
+    /// `-mllvm -okl-fuse`.
+    pub fuses: bool,
     /// What is known of the processor that code is made for; null where `function` is not.
     analyses: *mut c_void,
 }
@@ -112,6 +114,7 @@ unsafe extern "C" fn okl_run_stage(
     parameters: Text,
     target: Text,
     is_strict: bool,
+    fuses: bool,
     analyses: *mut c_void,
 ) -> bool {
     // SAFETY: the shim passes a live module, null or a function of it, and live texts.
@@ -130,6 +133,7 @@ unsafe extern "C" fn okl_run_stage(
         parameters,
         target,
         is_strict,
+        fuses,
         analyses,
     };
     match stage.point {

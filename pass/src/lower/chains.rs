@@ -32,12 +32,13 @@ use crate::lower::runtime_call::declare_openmp;
 use crate::marks::CHAINS;
 
 use bodies::{Around, Body, Iteration};
-use code::{Writer, nests_of, sums_of};
+use code::{Writer, sums_of};
 use independent::Accesses;
 use registers::Register;
 use storage::{Stored, told};
 use sums::Sum;
 
+pub use code::nests_of;
 pub use independent::accesses;
 pub use storage::{Temporary, temporary};
 pub use sums::{Sums, sums};
@@ -73,6 +74,8 @@ pub struct Order<'m> {
     pub written: Option<Block<'m>>,
     /// What else has to hold.
     pub asked: Vec<Asked<'m>>,
+    /// Whether the programmer has said that it does.
+    pub is_said: bool,
 }
 
 /// What becomes of a chain.
@@ -431,7 +434,9 @@ impl<'m> Lowered<'m> {
         }
         if !self.order.asked.is_empty() {
             copies.builder.stand_at(like);
-            first = asked::ask(module, &mut copies, &self.order.asked, [first, written]);
+            let blocks = [first, written];
+            let (asked, is_said) = (&self.order.asked, self.order.is_said);
+            first = asked::ask(module, &mut copies, asked, blocks, is_said);
         }
         let builder = Builder::before(module, jump);
         builder.stand_at(like);

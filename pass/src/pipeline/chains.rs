@@ -5,17 +5,19 @@
 //! library.
 
 use okl_chains::code::Code;
+use okl_chains::model::{self, Mode};
 use okl_chains::plan::{Refused, as_written, in_parallel, plan};
 use okl_chains::pragma::{Position, Sharing};
 
 use crate::analysis::chains::{self, Modelled, Outcome};
 use crate::diagnostic::{Declined, Site, report};
 use crate::ir::{Chain, Nest};
-use crate::llvm::{Block, Call, Module, Severity};
+use crate::llvm::{Block, Call, Instruction, Module, Severity};
 use crate::lower::chains::{
-    Lowered, Order, Temporary, accesses, check, is_of_team, sums, take_out_all, temporary,
+    Lowered, Order, Temporary, accesses, check, is_of_team, nests_of, sums, take_out_all, temporary,
 };
 use crate::recognise::loop_chain;
+use crate::recognise::loop_chain::regions::{self, Implied};
 use crate::recognise::loop_chain::written::{self, Choice, Hidden};
 
 /// What there is to do and to say.
@@ -34,29 +36,80 @@ struct Lowering<'m> {
     whole: Vec<Declined<'m>>,
     /// Chains whose schedule is the order in which the program has them, threads and all.
     written: Vec<Call<'m>>,
+    /// Loops that nobody has written as a chain, and that become one.
+    fused: Vec<Declined<'m>>,
+    /// Why others do not.
+    apart: Vec<Declined<'m>>,
+}
+
+/// What is asked of chains.
+#[derive(Clone, Copy)]
+pub struct Asked {
+    /// Whether what is declined is an error.
+    pub strict: bool,
+    /// Whether regions may run on devices.
+    pub on_devices: bool,
+    /// Whether parallel loops that follow each other are chains.
+    pub fuse: bool,
 }
 
 /// Gives the chains of a module the orders that their schedules ask for. Whether nothing of them is wrong, and whether the
-/// module was changed. Regions may run on devices where that is said.
-pub fn lower(module: &Module, strict: bool, on_devices: bool) -> (bool, bool) {
+/// module was changed.
+pub fn lower(module: &Module, asked: Asked) -> (bool, bool) {
     loop_chain::as_in_c(module);
-    let alone = loop_chain::bring_in(module);
+    let mut alone = loop_chain::bring_in(module);
+    let mut runs = match asked.fuse {
+        true => regions::runs(module),
+        false => Vec::new(),
+    };
+    let mut is_changed = false;
+    loop {
+        let (is_right, changed, rest) = round(module, asked, &runs, std::mem::take(&mut alone));
+        is_changed |= changed;
+        if !is_right || rest.is_empty() {
+            return (is_right, is_changed);
+        }
+        runs = rest;
+    }
+}
+
+/// The same of those that are there, and of parallel loops that follow each other, with doubts to tell. With parts of these
+/// that may be tried alone.
+fn round<'m>(
+    module: &'m Module,
+    asked: Asked,
+    runs: &[Vec<Call<'m>>],
+    doubts: Vec<Declined<'m>>,
+) -> (bool, bool, Vec<Vec<Call<'m>>>) {
+    let implied = regions::mark(module, runs);
     let mut choices = written::choices(module);
     let mut hidden = Hidden::of(module, &choices);
     loop_chain::move_out(module, &choices);
     loop_chain::ask(module, &mut choices);
     let found = loop_chain::recognise(module);
     let mut all = Lowering {
-        mistakes: found.mistakes,
-        declined: found.declined,
-        doubts: alone,
+        doubts,
+        apart: implied.declined,
         ..Lowering::default()
     };
+    let of = |site: Call<'_>| implied.chains.iter().find(|one| one.site == site);
+    for (list, is_mistake) in [(found.mistakes, true), (found.declined, false)] {
+        for (site, told) in list {
+            match (of(site), is_mistake) {
+                (Some(implied), _) => all.stay_apart(implied, told.site, &told.reason),
+                (None, true) => all.mistakes.push(told),
+                (None, false) => all.declined.push(told),
+            }
+        }
+    }
     let known = chains::model(module, &found.chains);
     for (chain, outcome) in found.chains.into_iter().zip(known) {
-        all.check(module, chain, outcome, on_devices, &choices);
+        match of(chain.site) {
+            Some(implied) => all.check_implied(module, chain, outcome, asked, &choices, implied),
+            None => all.check(module, chain, outcome, asked.on_devices, &choices),
+        }
     }
-    let is_right = all.tell(module, strict);
+    let is_right = all.tell(module, asked.strict);
     let mut decided = vec![false; choices.len()];
     if is_right {
         for one in all.lowered {
@@ -68,8 +121,17 @@ pub fn lower(module: &Module, strict: bool, on_devices: bool) -> (bool, bool) {
         }
     }
     hidden.end();
+    let tried = implied.chains.into_iter().filter(|one| {
+        let mut all = choices.iter().zip(&decided);
+        !all.any(|(choice, is_scheduled)| *is_scheduled && choice.has(one.forks[0]))
+    });
+    let halves = tried.flat_map(|one| {
+        let (first, second) = one.forks.split_at(one.forks.len().div_ceil(2));
+        [first.to_vec(), second.to_vec()]
+    });
+    let halves = halves.filter(|one| one.len() > 1).collect();
     written::decide(module, choices.into_iter().zip(decided).collect());
-    (is_right, take_out_all(module))
+    (is_right, take_out_all(module), halves)
 }
 
 impl<'m> Lowering<'m> {
@@ -153,6 +215,88 @@ impl<'m> Lowering<'m> {
         }
     }
 
+    /// The same of a chain that nobody has written: what is not proved of it leaves its loops as they are.
+    fn check_implied(
+        &mut self,
+        module: &'m Module,
+        chain: Chain<'m>,
+        outcome: Outcome<'m>,
+        asked: Asked,
+        choices: &[Choice<'m>],
+        implied: &Implied<'m>,
+    ) {
+        let site = chain.site;
+        let here = Site::Instruction(site.instruction());
+        let wrong = outcome.declined.into_iter().chain(outcome.mistakes);
+        if let Some(told) = wrong.into_iter().next() {
+            return self.stay_apart(implied, told.site, &told.reason);
+        }
+        let Some(known) = outcome.modelled else {
+            return self.stay_apart(implied, here, "what they do is not understood");
+        };
+        if let Some(told) = known.trusted.first() {
+            return self.stay_apart(implied, told.site, &told.reason);
+        }
+        let choice = choices.iter().find(|choice| choice.is_of(site));
+        let written = choice.map(Choice::written);
+        let temporaries = known.model.spaces.iter().map(|_| None).collect();
+        let found = order(
+            chain,
+            known,
+            written,
+            (temporaries, asked.on_devices),
+            &mut self.trusted,
+        );
+        let order = match found {
+            Ok(Some(order)) => Order {
+                is_said: false,
+                ..order
+            },
+            Ok(None) => return,
+            Err(refused) => return self.stay_apart(implied, here, &refused.why),
+        };
+        let groups = groups(&order.plan.code, implied.lines.len());
+        if groups.iter().all(|one| one.len() < 2) {
+            let told =
+                "no order in which some of them are one is legal, parallel and moves less memory";
+            return self.stay_apart(implied, here, told);
+        }
+        match check(module, order) {
+            Ok(lowered) => match &lowered.alone {
+                Some(why) => self.stay_apart(implied, here, why),
+                None => {
+                    for group in groups.iter().filter(|one| one.len() > 1) {
+                        let lines = group.iter().map(|&nest| implied.lines[nest]);
+                        self.fused.push(Declined {
+                            site: here,
+                            reason: format!("{} run as one", named(lines)),
+                        });
+                    }
+                    self.lowered.push(lowered);
+                }
+            },
+            Err(why) => self.stay_apart(implied, here, &why),
+        }
+    }
+
+    /// Loops that nobody has written as a chain stay as they are.
+    fn stay_apart(&mut self, implied: &Implied<'m>, site: Site<'m>, why: &str) {
+        // What is not declared the programmer need not hear where nothing is.
+        const UNDECLARED: &str = ", and not declared what its loops access";
+        let plain = why.strip_prefix("the loop chain stays as it is: ");
+        let why = plain.unwrap_or(why);
+        let why = why.strip_suffix(UNDECLARED).unwrap_or(why);
+        let lines = named(implied.lines.iter().copied());
+        self.apart.push(Declined {
+            // What is said of a call that marks something is said of the loops.
+            site: match site {
+                Site::Instruction(_) => site,
+                _ => Site::Instruction(implied.site.instruction()),
+            },
+            reason: format!("{lines} are not run as one: {why}"),
+        });
+    }
+
     /// Tells the programmer. True where nothing of it is an error.
     fn tell(&self, module: &Module, strict: bool) -> bool {
         let or_remark = strict.then_some(Severity::Error);
@@ -178,7 +322,20 @@ impl<'m> Lowering<'m> {
                 at.instruction().remark("Chain", &one.reason, true);
             }
         }
-        for one in &self.lowered {
+        for (list, missed) in [(&self.fused, false), (&self.apart, true)] {
+            for one in list {
+                if let Site::Instruction(at) = one.site {
+                    at.remark("Fused", &one.reason, missed);
+                }
+            }
+        }
+        let fused: Vec<_> = self.fused.iter().map(|one| one.site).collect();
+        let is_fused = |site: Instruction<'m>| {
+            let mut all = fused.iter();
+            all.any(|one| matches!(one, Site::Instruction(at) if *at == site))
+        };
+        let others = self.lowered.iter();
+        for one in others.filter(|one| !is_fused(one.site().instruction())) {
             let site = one.site().instruction();
             for told in &one.shrinks {
                 site.remark("Chain", told, false);
@@ -237,6 +394,8 @@ fn order<'m>(
             }
         }
     };
+    let mut plan = plan;
+    combine_what_is_run(&mut plan.code, &known.model);
     let accesses = accesses(&known);
     let sums = sums(&known, chain.site.instruction().function());
     trusted.extend(known.trusted);
@@ -250,6 +409,7 @@ fn order<'m>(
         sums,
         written,
         asked: known.asked,
+        is_said: true,
     }))
 }
 
@@ -302,4 +462,67 @@ fn share(code: &mut Code, shared: &[bool]) {
             }
         }
     }
+}
+
+/// Loops combine what the nests in them do: where an order has parts of a nest alone, others may combine nothing.
+fn combine_what_is_run(code: &mut Code, chain: &model::Chain) {
+    match code {
+        Code::Sequence(all) => all
+            .iter_mut()
+            .for_each(|one| combine_what_is_run(one, chain)),
+        Code::For(one) => {
+            let mut its = Vec::new();
+            nests_of(&one.body, &mut its);
+            one.combines.retain(|space| {
+                let mut accesses = its.iter().flat_map(|&nest| &chain.nests[nest].accesses);
+                accesses.any(|one| one.space == *space && matches!(one.mode, Mode::Reduce(_)))
+            });
+            combine_what_is_run(&mut one.body, chain);
+        }
+        Code::If(one) => {
+            combine_what_is_run(&mut one.then, chain);
+            if let Some(otherwise) = &mut one.otherwise {
+                combine_what_is_run(otherwise, chain);
+            }
+        }
+        Code::Run { .. } => {}
+    }
+}
+
+/// The nests of an order that are in one loop with each other, by their numbers.
+fn groups(code: &Code, nests: usize) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = (0..nests).map(|one| vec![one]).collect();
+    let all = match code {
+        Code::Sequence(all) => &all[..],
+        one => std::slice::from_ref(one),
+    };
+    for one in all {
+        let mut its = Vec::new();
+        nests_of(one, &mut its);
+        let (mut joined, rest): (Vec<_>, Vec<_>) = groups
+            .into_iter()
+            .partition(|group| group.iter().any(|nest| its.contains(nest)));
+        groups = rest;
+        if !joined.is_empty() {
+            let mut one = joined.concat();
+            one.sort_unstable();
+            joined = vec![one];
+        }
+        groups.extend(joined);
+    }
+    groups.sort();
+    groups
+}
+
+/// Loops by their lines.
+fn named(lines: impl Iterator<Item = u32>) -> String {
+    let lines: Vec<_> = lines.map(|one| one.to_string()).collect();
+    let (last, others) = lines.split_last().expect("a chain has loops");
+    if lines.iter().any(|one| one == "0") {
+        return format!("{} parallel loops that follow each other", lines.len());
+    }
+    format!(
+        "the parallel loops in lines {} and {last}",
+        others.join(", ")
+    )
 }

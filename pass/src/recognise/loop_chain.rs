@@ -10,6 +10,8 @@ mod callees;
 mod do_loops;
 mod moved;
 mod nest;
+mod plain;
+pub mod regions;
 mod straight;
 mod strips;
 pub mod written;
@@ -43,10 +45,10 @@ const CALL: &str = "__okl_omplc_call";
 pub struct Chains<'m> {
     /// Those that are right, in the order in which their functions and they stand in the module.
     pub chains: Vec<Chain<'m>>,
-    /// What can be no chain: errors.
-    pub mistakes: Vec<Declined<'m>>,
+    /// What can be no chain, by the calls in front of it: errors.
+    pub mistakes: Vec<(Call<'m>, Declined<'m>)>,
     /// What is not understood, and stays as it is written.
-    pub declined: Vec<Declined<'m>>,
+    pub declined: Vec<(Call<'m>, Declined<'m>)>,
     /// All calls that mark chains, of which the code has no need.
     pub markers: Vec<Call<'m>>,
 }
@@ -101,10 +103,11 @@ pub fn recognise(module: &Module) -> Chains<'_> {
                         true => wrong.reason.replace("#pragma omplc", "!$omplc"),
                         false => wrong.reason,
                     };
-                    list.push(Declined {
+                    let told = Declined {
                         site: wrong.site,
                         reason,
-                    });
+                    };
+                    list.push((site, told));
                 }
             }
         }

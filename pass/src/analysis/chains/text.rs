@@ -127,8 +127,10 @@ pub fn print(run: &Run<'_>) -> bool {
         tell(&mut text, "wrong", &outcome.mistakes);
         tell(&mut text, "declined", &outcome.declined);
     }
-    tell(&mut text, "wrong", &found.mistakes);
-    tell(&mut text, "declined", &found.declined);
+    for (what, list) in [("wrong", found.mistakes), ("declined", found.declined)] {
+        let list: Vec<_> = list.into_iter().map(|one| one.1).collect();
+        tell(&mut text, what, &list);
+    }
     llvm::print(&text);
     false
 }

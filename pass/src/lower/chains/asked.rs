@@ -189,6 +189,7 @@ pub fn ask<'m>(
     copies: &mut Copies<'m>,
     all: &[Asked<'m>],
     [holds, otherwise]: [Block<'m>; 2],
+    is_said: bool,
 ) -> Block<'m> {
     let function = holds.function();
     let first = function.append_block(module);
@@ -208,13 +209,18 @@ pub fn ask<'m>(
         let (is_so, numbers) = writer.asked(&one.asks);
         writer.builder.go_if(is_so, next, fails);
         let builder = Builder::at_end_like(module, fails, like);
+        here = next;
+        // Of what the programmer has not said nothing is wrong.
+        if !is_said {
+            builder.go(otherwise);
+            continue;
+        }
         let text = module.add_text("okl.chain.text", &text(one));
         let zero = module.const_i64(0);
         let [a, b] = numbers.unwrap_or([zero, zero]);
         let has_numbers = module.const_i32(i32::from(numbers.is_some()));
         builder.call(tells(module), &[*text, has_numbers, a, b]);
         builder.go(otherwise);
-        here = next;
     }
     first
 }

@@ -178,7 +178,7 @@ fn is_alone<'m>(at: Instruction<'m>, forms: &[(Iterator<'m>, Form<'m>)]) -> bool
 }
 
 /// How a loop counts, to which control has come.
-fn counted<'m>(
+pub(super) fn counted<'m>(
     natural: &NaturalLoop<'m>,
     path: &mut Path<'m>,
     site: Call<'m>,

@@ -133,6 +133,11 @@ impl<'m> Choice<'m> {
         self.marked.contains(&site.instruction().block())
     }
 
+    /// Whether something is run where the chain is as the program has it.
+    pub fn has(&self, one: Call<'m>) -> bool {
+        self.written.contains(&one.instruction().block())
+    }
+
     /// Where the chain begins as the program has it.
     pub fn written(&self) -> Block<'m> {
         self.first

@@ -1,0 +1,659 @@
+//! A `parallel for` of OpenMP as a plain loop: what a team of one thread runs, between calls that mark it as the loop of a
+//! chain.
+//!
+//! Guarantee: where it is made, the copy runs each iteration of the region once, in the order of their numbers, and nothing
+//! else that anybody sees. What is more than a loop is declined.
+
+mod sums;
+
+use std::collections::{HashMap, HashSet};
+
+use okl_abi::{Effects, LoopSchedule, ScheduleKind};
+use okl_chains::pragma::{
+    Clause, LoopPragma, Name, Number, OpenMp, Position, Pragma, Sharing, write_marker,
+};
+
+use super::nest::counted;
+use super::straight::{Path, Stop};
+use super::{FOR, Here, NEXT};
+use crate::analysis::runtime::{self, effects};
+use crate::analysis::variables::is_harmless;
+use crate::llvm::{
+    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Module, NaturalLoop,
+    Opcode, Value,
+};
+use crate::recognise::counted::{Form, Iterator};
+
+/// Why a region is no such loop: the end of a sentence.
+pub type Why = &'static str;
+
+const MORE: Why = "it does more than share the iterations of one loop";
+const FORM: Why = "its loop is not understood";
+
+/// Loops one in the other of a chain, at most.
+const DEEPEST: usize = 3;
+/// Operations that a bound is computed by, at most.
+const MOST: usize = 32;
+
+/// Where a region stands in the program.
+pub struct At {
+    /// The file.
+    pub file: String,
+    /// The line; 0 where it is not known.
+    pub line: u32,
+}
+
+/// A copy of the function that the threads of a region run, as a plain loop. It takes the same arguments.
+pub fn plain<'m>(module: &'m Module, body: Function<'m>, at: &At) -> Result<Function<'m>, Why> {
+    let copy = body.copy();
+    let made = Making { module, copy }.make(at);
+    made.map(|()| copy).inspect_err(|_| copy.erase())
+}
+
+/// A copy that is changed.
+struct Making<'m> {
+    module: &'m Module,
+    copy: Function<'m>,
+}
+
+/// How the threads of a team get their parts of a loop.
+struct Share<'m> {
+    call: Call<'m>,
+    signed: bool,
+    lower: Instruction<'m>,
+    upper: Instruction<'m>,
+}
+
+impl<'m> Making<'m> {
+    fn make(&self, at: &At) -> Result<(), Why> {
+        self.forward_parameters();
+        let sums = sums::put_in(self.module, self.copy)?;
+        let share = self.share()?;
+        let form = self.form(&share)?;
+        let conditions = self.conditions(share.call.instruction().block())?;
+        let last = self.last(&share, &form)?;
+        self.check_around(&share, &form)?;
+
+        // Control comes to the loop, which has no iteration where it would not.
+        let long = self.module.int(64);
+        let init = share.call.instruction();
+        let builder = Builder::before(self.module, init);
+        let extend = |builder: &Builder<'m>, value: Value<'m>| match share.signed {
+            true => builder.sign_extend(value, long),
+            false if value.ty() == long => value,
+            false => builder.cast(Opcode::LLVMZExt, value, long),
+        };
+        let none = self.module.const_i64(-1);
+        let last =
+            conditions
+                .iter()
+                .fold(extend(&builder, last), |last, (asks, holds)| match holds {
+                    true => builder.select(*asks, last, none),
+                    false => builder.select(*asks, none, last),
+                });
+        let user = self.user_iterator(&form);
+        let counter = user.as_ref().map_or_else(
+            || form.begins.operand(1).as_instruction().ok_or(FORM),
+            |user| Ok(user.variable),
+        )?;
+        let first = match &user {
+            Some(user) => user.first(&builder),
+            None => form.begins.operand(0).ty().zero(),
+        };
+        let first_number = extend(&builder, first);
+        let end = builder.sum(first_number, last);
+        let ends = Builder::at_entry(self.module, self.copy).alloca(long, 8);
+        builder.store(end, ends);
+        builder.store(first, *counter);
+        let block = init.block();
+        init.split_before();
+        let end_of = block.terminator().expect("a complete block");
+        let begins = end_of.previous().expect("a store stands in front of it");
+        Builder::before(self.module, end_of).go(form.header);
+        end_of.erase();
+        for (asks, to) in self.branches(begins.block()) {
+            Builder::before(self.module, asks).go(to);
+            asks.erase();
+        }
+        self.copy.remove_unreachable_blocks();
+
+        // It counts by one, to its end.
+        let ty = counter.allocated_type().ok_or(FORM)?;
+        let decides = form.header.terminator().ok_or(FORM)?;
+        let builder = Builder::before(self.module, decides);
+        let number = extend(&builder, builder.load(ty, *counter));
+        let until = builder.load(long, ends);
+        let goes_on = Comparison::Integer(IntPredicate::LLVMIntSLE);
+        decides.set_branch_condition(builder.ask(goes_on, number, until));
+        if let Some(user) = &user {
+            let builder = Builder::before(self.module, form.steps);
+            let next = builder.plus(builder.load(ty, *counter), 1);
+            builder.store(next, *counter);
+            form.steps.erase();
+            user.store.erase();
+        }
+        self.take_out_end();
+        let mut front = vec![self.copy.blocks()[0]];
+        while let [next] = front[front.len() - 1].successors()[..]
+            && next != form.header
+        {
+            front.push(next);
+        }
+        self.forward_values(&front);
+        self.clean();
+
+        let void = self.module.function_type(self.module.void(), &[]);
+        let next = self.module.declared(NEXT, void);
+        let behind = form.exit.first_insertion_point().ok_or(FORM)?;
+        Builder::before(self.module, behind).call(next, &[]);
+        // What was loaded there may be another value now.
+        let first = extend(&Builder::before(self.module, begins), begins.operand(0));
+        let mut stores = ends.instruction_users();
+        stores.retain(|one| one.opcode() == Opcode::LLVMStore);
+        let [kept] = stores[..] else {
+            return Err(FORM);
+        };
+        self.mark(begins, at, [first, kept.operand(0)], &sums)
+    }
+
+    /// What a parameter is stored in, and nothing else, is the parameter.
+    fn forward_parameters(&self) {
+        for parameter in self.copy.parameters() {
+            let [store] = parameter.instruction_users()[..] else {
+                continue;
+            };
+            if store.opcode() != Opcode::LLVMStore || store.operand(0) != parameter {
+                continue;
+            }
+            let Some(slot) = store.operand(1).as_op(Opcode::LLVMAlloca) else {
+                continue;
+            };
+            let mut users = slot.instruction_users();
+            users.retain(|one| *one != store && !is_harmless(*one));
+            let is_load = |one: &Instruction<'m>| is_plain_load(*one) && one.ty() == parameter.ty();
+            if !users.iter().all(is_load) {
+                continue;
+            }
+            for load in users {
+                load.replace_all_uses_with(parameter);
+                load.erase();
+            }
+            store.erase();
+        }
+    }
+
+    /// The only call that asks for a thread's part of a loop.
+    fn share(&self) -> Result<Share<'m>, Why> {
+        let calls = self.copy.instructions().into_iter();
+        let mut shares = None;
+        for call in calls.filter_map(|one| one.as_call()) {
+            if runtime::function(call).is_some_and(|one| one.begins_share()) {
+                if shares.replace(call).is_some() {
+                    return Err("it has several loops");
+                }
+            } else if effects(call).has(Effects::DEALS) {
+                return Err("its schedule is not static");
+            }
+        }
+        let call = shares.ok_or(MORE)?;
+        let is_plain = |one: LoopSchedule| one.kind == ScheduleKind::Static && !one.ordered;
+        if !runtime::schedule(call).is_some_and(is_plain) {
+            return Err("its schedule is not static, in one part for each thread");
+        }
+        let function = runtime::function(call).ok_or(FORM)?;
+        let variable = |name: &str| {
+            let value = runtime::argument(call, name).ok_or(FORM)?;
+            value.as_op(Opcode::LLVMAlloca).ok_or(FORM)
+        };
+        let is_last = variable("last")?;
+        let mut users = is_last.instruction_users().into_iter();
+        let is_set = |one: Instruction<'m>| {
+            let is_store = one.opcode() == Opcode::LLVMStore && one.operand(1) == *is_last;
+            is_store || one == call.instruction() || is_harmless(one)
+        };
+        if !users.all(is_set) {
+            return Err("variables have values of its last iteration behind it");
+        }
+        Ok(Share {
+            call,
+            signed: !function.has(Effects::UNSIGNED),
+            lower: variable("lower")?,
+            upper: variable("upper")?,
+        })
+    }
+
+    /// The loop that goes through a thread's part.
+    fn form(&self, share: &Share<'m>) -> Result<Form<'m>, Why> {
+        let loads = share.lower.instruction_users().into_iter();
+        let loads = loads.filter(|one| one.opcode() == Opcode::LLVMLoad);
+        let begins = loads.flat_map(|one| one.instruction_users());
+        let begins: Vec<_> = begins
+            .filter(|one| one.opcode() == Opcode::LLVMStore)
+            .collect();
+        let [begins] = begins[..] else {
+            return Err(FORM);
+        };
+        let counter = begins.operand(1).as_op(Opcode::LLVMAlloca).ok_or(FORM)?;
+        let loops = self.copy.loops();
+        let mut loops = loops.iter();
+        let natural = loops.find(|one| one.header.predecessors().contains(&begins.block()));
+        let natural: &NaturalLoop<'m> = natural.ok_or(FORM)?;
+        let iterator = Iterator::of(counter).map_err(|_| FORM)?;
+        let form = Form::of(natural, &iterator, begins).map_err(|_| FORM)?;
+        let bound = &form.bound;
+        let is_upper = |value: Value<'m>| {
+            let load = value.as_op(Opcode::LLVMLoad);
+            load.is_some_and(|load| load.operand(0) == *share.upper)
+        };
+        // Without a sign it is compared with one more.
+        let is_end = match bound.is_last {
+            true => is_upper(bound.value),
+            false => bound.value.as_op(Opcode::LLVMAdd).is_some_and(|sum| {
+                is_upper(sum.operand(0)) && sum.operand(1).as_constant_int() == Some(1)
+            }),
+        };
+        let is_whole = bound.is_above && bound.is_whole(form.width) && form.by == Some(1);
+        let mut entries = form.header.predecessors();
+        entries.retain(|one| *one != form.steps.block());
+        match is_end && is_whole && entries == [begins.block()] {
+            true => Ok(form),
+            false => Err(FORM),
+        }
+    }
+
+    /// What has to hold, or not, for control to come to a block.
+    fn conditions(&self, block: Block<'m>) -> Result<Vec<(Value<'m>, bool)>, Why> {
+        let mut all = Vec::new();
+        let entry = self.copy.blocks()[0];
+        let mut at = block;
+        while at != entry {
+            let [before] = at.predecessors()[..] else {
+                return Err(FORM);
+            };
+            let end = before.terminator().ok_or(FORM)?;
+            if let Some(asks) = end.branch_condition() {
+                all.push((asks, before.successors()[0] == at));
+            } else if end.opcode() != Opcode::LLVMBr {
+                return Err(FORM);
+            }
+            at = before;
+        }
+        Ok(all)
+    }
+
+    /// The branches on the way to a block, and where they go on it.
+    fn branches(&self, block: Block<'m>) -> Vec<(Instruction<'m>, Block<'m>)> {
+        let mut all = Vec::new();
+        let entry = self.copy.blocks()[0];
+        let mut at = block;
+        while at != entry {
+            let before = at.predecessors()[0];
+            let end = before.terminator().expect("a complete block");
+            if end.branch_condition().is_some() {
+                all.push((end, at));
+            }
+            at = before;
+        }
+        all
+    }
+
+    /// The number of the last iteration.
+    fn last(&self, share: &Share<'m>, form: &Form<'m>) -> Result<Value<'m>, Why> {
+        let stored = |variable: Instruction<'m>| -> Vec<Instruction<'m>> {
+            let users = variable.instruction_users().into_iter();
+            users
+                .filter(|one| one.opcode() == Opcode::LLVMStore && one.operand(1) == *variable)
+                .collect()
+        };
+        let block = share.call.instruction().block();
+        let [first] = stored(share.lower)[..] else {
+            return Err(FORM);
+        };
+        if first.block() != block || first.operand(0).as_constant_int() != Some(0) {
+            return Err(FORM);
+        }
+        let mut all = stored(share.upper);
+        all.retain(|one| one.block() == block);
+        match all[..] {
+            [one] if !form.has(block) => Ok(one.operand(0)),
+            _ => Err(FORM),
+        }
+    }
+
+    /// Around the loop nothing is run but what is computed and kept in variables of its own.
+    fn check_around(&self, share: &Share<'m>, form: &Form<'m>) -> Result<(), Why> {
+        for block in self.copy.blocks() {
+            if form.has(block) {
+                continue;
+            }
+            for one in block.instructions() {
+                let is_kept = || {
+                    let variable = one.operand(1).as_op(Opcode::LLVMAlloca);
+                    one.is_plain_access() && variable.is_some()
+                };
+                let is_ours = || {
+                    one.as_call().is_some_and(|call| {
+                        let ends = runtime::function(share.call)
+                            .zip(runtime::function(call))
+                            .is_some_and(|(begins, ends)| ends.ends(begins));
+                        ends || call == share.call
+                    })
+                };
+                let is_known = match one.opcode() {
+                    Opcode::LLVMBr | Opcode::LLVMRet | Opcode::LLVMAlloca | Opcode::LLVMPHI => true,
+                    Opcode::LLVMLoad => one.is_plain_access(),
+                    Opcode::LLVMStore => is_kept(),
+                    _ => one.only_computes() || is_harmless(one) || is_ours(),
+                };
+                if !is_known {
+                    return Err(MORE);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The iterator of the program, where it is one more each time, and nothing but that.
+    fn user_iterator(&self, form: &Form<'m>) -> Option<User<'m>> {
+        let counter = form.begins.operand(1).as_instruction()?;
+        let is_counting = |one: &Instruction<'m>| {
+            one.block() == form.header || one.block() == form.steps.block() || *one == form.begins
+        };
+        let mut others = counter.instruction_users();
+        others.retain(|one| !is_counting(one) && !is_harmless(*one));
+        let [load] = others[..] else {
+            return None;
+        };
+        let only = |value: Instruction<'m>| match value.instruction_users()[..] {
+            [one] => Some(one),
+            _ => None,
+        };
+        let times = only(load).filter(|one| one.opcode() == Opcode::LLVMMul)?;
+        let is_one = times.operand(0) == *load && times.operand(1).as_constant_int() == Some(1);
+        let sum = only(times).filter(|one| is_one && one.opcode() == Opcode::LLVMAdd)?;
+        let first = [sum.operand(0), sum.operand(1)];
+        let first = first.into_iter().find(|one| *one != *times)?;
+        let store = only(sum).filter(|one| one.opcode() == Opcode::LLVMStore)?;
+        let variable = store.operand(1).as_op(Opcode::LLVMAlloca)?;
+        if variable.allocated_type() != Some(sum.ty()) || store.block() != form.body {
+            return None;
+        }
+        let is_read = |one: &Instruction<'m>| {
+            *one == store || is_plain_load(*one) && form.has(one.block()) || is_harmless(*one)
+        };
+        if !variable.instruction_users().iter().all(is_read) {
+            return None;
+        }
+        // What stands in front of it in the body does not know it yet.
+        let before = form.body.instructions().into_iter();
+        let mut before = before.take_while(|one| *one != store);
+        if before.any(|one| !one.only_computes() && !is_harmless(one)) {
+            return None;
+        }
+        let kept = match first.as_instruction() {
+            None => first.as_constant_int().map(|_| None)?,
+            Some(load) => {
+                let from = load.operand(0).as_op(Opcode::LLVMAlloca)?;
+                let changes = |one: &Instruction<'m>| {
+                    let is_load = is_plain_load(*one);
+                    !is_load && !is_harmless(*one) && form.has(one.block())
+                };
+                let users = from.instruction_users();
+                let is_plain = is_plain_load(load) && !users.iter().any(changes);
+                Some(is_plain.then_some(load)?)
+            }
+        };
+        Some(User {
+            variable,
+            store,
+            first,
+            kept,
+        })
+    }
+
+    /// Takes the call away that ends the loop, and those that ask for the thread's number for that.
+    fn take_out_end(&self) {
+        for call in self.copy.instructions() {
+            let is_end = call.as_call().is_some_and(|call| {
+                runtime::function(call).is_some_and(|one| one.has(Effects::ENDS_SHARE))
+            });
+            if is_end {
+                call.erase();
+            }
+        }
+    }
+
+    /// In front of the loop a variable that is given one value is that value.
+    fn forward_values(&self, front: &[Block<'m>]) {
+        let all: Vec<_> = front.iter().flat_map(|one| one.instructions()).collect();
+        let place = |one: Instruction<'m>| all.iter().position(|other| *other == one);
+        let is_store =
+            |one: &&Instruction<'m>| one.opcode() == Opcode::LLVMStore && one.is_plain_access();
+        let stores: Vec<_> = all.iter().filter(is_store).collect();
+        for store in stores {
+            let Some(variable) = store.operand(1).as_op(Opcode::LLVMAlloca) else {
+                continue;
+            };
+            let mut users = variable.instruction_users();
+            users.retain(|one| one != store && !is_harmless(*one));
+            let is_read =
+                |one: &Instruction<'m>| is_plain_load(*one) && one.ty() == store.operand(0).ty();
+            if !users.iter().all(is_read) {
+                continue;
+            }
+            let from = place(*store);
+            for load in users.into_iter().filter(|one| place(*one) > from) {
+                load.replace_all_uses_with(store.operand(0));
+                load.erase();
+            }
+        }
+    }
+
+    /// Takes away what nobody has a use for any more.
+    fn clean(&self) {
+        loop {
+            let mut is_done = true;
+            for one in self.copy.instructions().into_iter().rev() {
+                let is_kept = one.opcode() == Opcode::LLVMStore && one.is_plain_access();
+                let dead = match is_kept {
+                    true => {
+                        let variable = one.operand(1).as_op(Opcode::LLVMAlloca);
+                        variable.is_some_and(|variable| {
+                            let users = variable.instruction_users().into_iter();
+                            users.into_iter().all(|user| {
+                                let is_store = user.opcode() == Opcode::LLVMStore;
+                                is_harmless(user) || is_store && user.operand(1) == *variable
+                            })
+                        })
+                    }
+                    false => one.is_unused() && (one.only_computes() || is_plain_load(one)),
+                };
+                if dead {
+                    one.erase();
+                    is_done = false;
+                }
+            }
+            if is_done {
+                break;
+            }
+        }
+    }
+
+    /// Puts the call in front of the loop that says how far it goes, and the loops in it that do nothing but count.
+    fn mark(
+        &self,
+        begins: Instruction<'m>,
+        at: &At,
+        ends: [Value<'m>; 2],
+        sums: &[&str],
+    ) -> Result<(), Why> {
+        let module = self.module;
+        let ty = module.variadic_type(module.void(), &[module.pointer()]);
+        let function = module.declared(FOR, ty);
+        let mut values = ends.to_vec();
+        let text = self.text(at, 1, sums);
+        let put = |text: Value<'m>, values: &[Value<'m>]| {
+            let arguments = [&[text], values].concat();
+            let call = Builder::before(module, begins).call(function, &arguments);
+            call.as_call().expect("it is a call")
+        };
+        let mut call = put(text, &values);
+        let here = Here::of(self.copy);
+        here.nest(call).map_err(|_| FORM)?;
+        for depth in 2..=DEEPEST {
+            let Some(more) = self.inner(&here, call, depth) else {
+                break;
+            };
+            let known = values.len();
+            values.extend(more.values);
+            let text = self.text(at, depth, sums);
+            let deeper = put(text, &values);
+            call.instruction().erase();
+            call = deeper;
+            if here.nest(call).is_err() {
+                values.truncate(known);
+                let less = put(self.text(at, depth - 1, sums), &values);
+                call.instruction().erase();
+                call = less;
+                break;
+            }
+        }
+        match here.nest(call) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(FORM),
+        }
+    }
+
+    /// The text of that call, of so many loops one in the other.
+    fn text(&self, at: &At, depth: usize, sums: &[&str]) -> Value<'m> {
+        let place = Position::new(at.line, 1);
+        let clause = |by: &&str| Clause {
+            sharing: Sharing::Reduction(by.to_string()),
+            variables: vec![Name {
+                at: place,
+                text: "sum".to_string(),
+            }],
+        };
+        let numbers = (0..depth).map(|at| (Number::Value(2 * at), Number::Value(2 * at + 1)));
+        let said = LoopPragma {
+            at: place,
+            domain: numbers.collect(),
+            openmp: Some(OpenMp {
+                at: place,
+                is_parallel: true,
+                is_shared: false,
+                is_simd: false,
+                clauses: sums.iter().map(clause).collect(),
+            }),
+            ..LoopPragma::default()
+        };
+        let text = write_marker(&at.file, &Pragma::Loop(said));
+        *self.module.add_text("okl.fused", &text)
+    }
+}
+
+/// The program's own iterator.
+struct User<'m> {
+    variable: Instruction<'m>,
+    /// Gives it its value in the body.
+    store: Instruction<'m>,
+    /// Its first value.
+    first: Value<'m>,
+    /// The load that this is, if it is no constant.
+    kept: Option<Instruction<'m>>,
+}
+
+impl<'m> User<'m> {
+    /// Its first value in front of the loop.
+    fn first(&self, builder: &Builder<'m>) -> Value<'m> {
+        match self.kept {
+            Some(load) => builder.load(load.ty(), load.operand(0)),
+            None => self.first,
+        }
+    }
+}
+
+/// The loop that stands alone in the innermost one of a nest, and how far it goes.
+struct Inner<'m> {
+    values: [Value<'m>; 2],
+}
+
+impl<'m> Making<'m> {
+    fn inner(&self, here: &Here<'m>, call: Call<'m>, depth: usize) -> Option<Inner<'m>> {
+        let (nest, _) = here.nest(call).ok()?;
+        let outer = nest.loops.get(depth - 2)?.counter.as_ref()?;
+        let outermost = nest.loops[0].counter.as_ref()?;
+        let mut path = Path::from(outer.body);
+        let Stop::Loop(natural) = path.follow(here) else {
+            return None;
+        };
+        let (_, form) = counted(natural, &mut path, call).ok()?;
+        if !path.stores.is_empty() {
+            return None;
+        }
+        let inside: HashSet<Block<'m>> = outermost.blocks.iter().copied().collect();
+        let at = call.instruction();
+        let mut known = HashMap::new();
+        let first = front(form.begins.operand(0), &inside, at, &mut known)?;
+        let end = front(form.bound.value, &inside, at, &mut known)?;
+        let builder = Builder::before(self.module, at);
+        let long = self.module.int(64);
+        let extend = |value: Value<'m>, signed: bool| match signed {
+            _ if value.ty() == long => value,
+            true => builder.sign_extend(value, long),
+            false => builder.cast(Opcode::LLVMZExt, value, long),
+        };
+        let first = extend(first, form.bound.counts_signed);
+        let end = extend(end, form.bound.signed);
+        let last = match form.bound.is_last {
+            true => end,
+            false => builder.plus(end, -1),
+        };
+        Some(Inner {
+            values: [first, last],
+        })
+    }
+}
+
+/// A value that is computed in loops, computed in front of them once more.
+fn front<'m>(
+    value: Value<'m>,
+    inside: &HashSet<Block<'m>>,
+    at: Instruction<'m>,
+    known: &mut HashMap<Instruction<'m>, Value<'m>>,
+) -> Option<Value<'m>> {
+    let Some(one) = value.as_instruction() else {
+        return Some(value);
+    };
+    if !inside.contains(&one.block()) {
+        return Some(value);
+    }
+    if let Some(found) = known.get(&one) {
+        return Some(*found);
+    }
+    if known.len() > MOST || !one.only_computes() {
+        return None;
+    }
+    if let Some(address) = one.address() {
+        let changes = |user: &Instruction<'m>| {
+            let is_read = user.opcode() == Opcode::LLVMLoad || is_harmless(*user);
+            !is_read && inside.contains(&user.block())
+        };
+        let variable = address.as_op(Opcode::LLVMAlloca);
+        if variable.is_some_and(|variable| variable.instruction_users().iter().any(changes)) {
+            return None;
+        }
+    }
+    let operands = one.operands().into_iter();
+    let operands: Option<Vec<_>> = operands.map(|one| front(one, inside, at, known)).collect();
+    let copy = one.copy_before(at);
+    for (number, operand) in operands?.into_iter().enumerate() {
+        copy.set_operand(number, operand);
+    }
+    known.insert(one, *copy);
+    Some(*copy)
+}
+
+fn is_plain_load(one: Instruction<'_>) -> bool {
+    one.opcode() == Opcode::LLVMLoad && one.is_plain_access()
+}

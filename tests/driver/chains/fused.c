@@ -1,0 +1,143 @@
+// Parallel loops of OpenMP that follow each other run as one where that is proved to be right, with --okl-fuse, on threads and
+// on ranks; others stay as they are, and why is told at their lines.
+//
+// RUN: %okl-cc -O2 -fopenmp --okl-fuse --okl-target=cpu -Rpass=okl -Rpass-missed=okl %s -o %t 2>&1 | grep -v "^ " | FileCheck --check-prefix=TOLD %s
+// RUN: clang-22 -O2 -fopenmp %s -o %t.plain && %t.plain >%t.expected
+// RUN: env OMP_NUM_THREADS=1 %t | diff - %t.expected
+// RUN: env OMP_NUM_THREADS=3 OKL_VERIFY=1 %t | diff - %t.expected
+// RUN: %okl-cc -O2 -fopenmp --okl-fuse %s -o %t.ranks
+// RUN: env OKL_REGIONS_ALONE=0 OMP_NUM_THREADS=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t.ranks | diff - %t.expected
+// RUN: %okl-cc -O2 -fopenmp --okl-target=cpu -Rpass=okl -Rpass-missed=okl -c %s -o %t.o 2>&1 | FileCheck --allow-empty --check-prefix=OFF %s
+// OFF-NOT: as one
+//
+#include <stdio.h>
+#include <stdlib.h>
+
+#define N 200
+static double A[N + 2][N + 2], B[N + 2][N + 2];
+
+// TOLD-DAG: fused.c:[[#@LINE+3]]:1: remark: the parallel loops in lines [[#@LINE+3]], [[#@LINE+6]] and [[#@LINE+9]] run as one
+__attribute__((noinline)) static void triads(double *a, double *b, double *c, int n, double factor) {
+  double offset = factor + 1;
+#pragma omp parallel for firstprivate(offset)
+  for (int i = 0; i < n; i++)
+    a[i] = b[i] * factor + offset;
+#pragma omp parallel for schedule(static)
+  for (int i = 0; i < n; i++)
+    c[i] = a[i] + b[i];
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    b[i] = c[i] - a[i] * factor;
+}
+
+// Where `z` is a part of `x`, which is asked when the program runs, the second loop needs what comes later in the first one.
+// TOLD-DAG: fused.c:[[#@LINE+2]]:1: remark: the parallel loops in lines [[#@LINE+2]] and [[#@LINE+5]] run as one
+__attribute__((noinline)) static void shifted(double *x, double *y, const double *z, int n) {
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    x[i] += i * 0.5;
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    y[i] = z[i] + x[i];
+}
+
+// The second loop is two rows behind the first one.
+// TOLD-DAG: fused.c:[[#@LINE+2]]:1: remark: the parallel loops in lines [[#@LINE+2]] and [[#@LINE+6]] run as one
+__attribute__((noinline)) static void jacobi(void) {
+#pragma omp parallel for
+  for (int i = 1; i <= N; i++)
+    for (int j = 1; j <= N; j++)
+      A[i][j] = (B[i - 1][j] + B[i][j] + B[i + 1][j] + B[i][j - 1] + B[i][j + 1]) * 0.25;
+#pragma omp parallel for
+  for (int i = 1; i <= N; i++)
+    for (int j = 1; j <= N; j++)
+      B[i][j] = (A[i - 1][j] + A[i][j] + A[i + 1][j] + A[i][j - 1] + A[i][j + 1]) * 0.25;
+}
+
+// Numbers of which sums are exact.
+// TOLD-DAG: fused.c:[[#@LINE+3]]:1: remark: the parallel loops in lines [[#@LINE+3]] and [[#@LINE+6]] run as one
+__attribute__((noinline)) static long sums(long *a, int n) {
+  long sum = 3, all = -1;
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    a[i] = a[i] * 5 % 17;
+#pragma omp parallel for reduction(+ : sum) reduction(& : all)
+  for (int i = 0; i < n; i++) {
+    sum += a[i];
+    all &= a[i] | 64;
+  }
+  return sum + all;
+}
+
+// Of three loops the last one needs all of the second one.
+// TOLD-DAG: fused.c:[[#@LINE+3]]:1: remark: the parallel loops in lines [[#@LINE+3]], [[#@LINE+6]] and [[#@LINE+9]] are not run as one: it is not known whether {{.*}} have memory in common
+// TOLD-DAG: fused.c:[[#@LINE+2]]:1: remark: the parallel loops in lines [[#@LINE+2]] and [[#@LINE+5]] run as one
+__attribute__((noinline)) static void gathers(double *a, double *b, double *c, const int *where, int n) {
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    a[i] = i * 0.5;
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    b[i] = a[i] + 1;
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    c[i] = b[where[i]];
+}
+
+// What is told of the first loop, and of one that has company on one side only.
+__attribute__((noinline)) static int others(double *a, int n) {
+  int last = 0;
+  // TOLD-DAG: fused.c:[[#@LINE+1]]:1: remark: this loop is not run as one with that behind it: its schedule is not static
+#pragma omp parallel for schedule(dynamic)
+  for (int i = 0; i < n; i++)
+    a[i] += 1;
+  // TOLD-DAG: fused.c:[[#@LINE+1]]:1: remark: this loop is not run as one with that in front of it: variables have values of its last iteration behind it
+#pragma omp parallel for lastprivate(last)
+  for (int i = 0; i < n; i++)
+    last = (int)a[i];
+  // TOLD-DAG: fused.c:[[#@LINE+1]]:1: remark: this loop is not run as one with that in front of it: threads combine what it computes in a way that is not understood
+#pragma omp parallel for reduction(max : last)
+  for (int i = 0; i < n; i++)
+    last = a[i] > last ? (int)a[i] : last;
+  // TOLD-DAG: fused.c:[[#@LINE+1]]:1: remark: this loop is not run as one with that in front of it: it does more than share the iterations of one loop
+#pragma omp parallel
+  a[0] = n;
+  return last;
+}
+
+static void tell(const double *a, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++)
+    sum += a[i] * (i % 7 + 1);
+  printf("%a\n", sum);
+}
+
+int main(int argc, char **argv) {
+  int n = 1000 * argc;
+  double *a = malloc(n * sizeof *a), *b = malloc(n * sizeof *b), *c = malloc(n * sizeof *c);
+  long *numbers = malloc(n * sizeof *numbers);
+  int *where = malloc(n * sizeof *where);
+  (void)argv;
+  for (int i = 0; i < n; i++) {
+    b[i] = i % 13;
+    numbers[i] = i;
+    where[i] = i * 7 % n;
+  }
+  triads(a, b, c, n, 0.5);
+  // Pointers that lead to memory in common, and loops that have no iteration.
+  shifted(a, c, a + 3, n - 3);
+  tell(c, n - 3);
+  triads(a, b, c, 0, 2);
+  triads(a, b, c, -5, 2);
+  tell(a, n), tell(b, n), tell(c, n);
+  for (int i = 0; i < N + 2; i++)
+    for (int j = 0; j < N + 2; j++)
+      A[i][j] = B[i][j] = (i * 7 + j * 3) % 11;
+  for (int t = 0; t < 6; t++)
+    jacobi();
+  tell(A[0], N * N), tell(B[0], N * N);
+  printf("%ld\n", sums(numbers, n));
+  gathers(a, b, c, where, n);
+  tell(c, n);
+  printf("%d\n", others(a, n));
+}
