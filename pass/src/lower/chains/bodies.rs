@@ -447,7 +447,7 @@ impl<'m> Body<'m> {
         for ((one, own), counters) in self.buffers.iter().zip(&found).zip(&counters) {
             let (its, others) = rest.split_at(one.registers.len());
             rest = others;
-            one.redirect(module, (own, its), &iteration, counters);
+            one.redirect(module, own, its, &iteration, counters);
         }
 
         // As variables of the function they become parameters.
@@ -550,7 +550,8 @@ impl<'m> Used<'m> {
     fn redirect(
         &self,
         module: &'m Module,
-        (own, registers): (&[(Value<'m>, Type<'m>)], &[(&Vec<Affine>, Value<'m>)]),
+        own: &[(Value<'m>, Type<'m>)],
+        registers: &[(&Vec<Affine>, Value<'m>)],
         iteration: &[Value<'m>],
         counters: &[Vec<Value<'m>>],
     ) {
