@@ -171,10 +171,10 @@ fn together(code: &Code) -> Vec<Vec<usize>> {
 fn an_order_is_chosen() {
     // Jacobi's loops are one in blocks of rows: what the second one needs beyond a block runs first.
     let plan = chosen(&jacobi_2d(), &sizes(0..=9));
-    // In front of the rows that it writes and behind them, the first one runs alone.
+    // In front of the rows that it writes and behind them, the first one runs alone; where both run, their inner loops are one.
     let rows = vec![true, false, false];
-    assert_eq!(loops_around(&plan.code, 0), vec![rows.clone(); 4]);
-    assert_eq!(loops_around(&plan.code, 1), [rows]);
+    assert_eq!(loops_around(&plan.code, 0), vec![rows.clone(); 5]);
+    assert_eq!(loops_around(&plan.code, 1), vec![rows; 2]);
     assert_eq!(together(&plan.code), [[0, 1]]);
     assert_eq!(plan.threads, Some(1));
     // All loops over rows are one, in tiles that overlap; with results that others need, they have edges.

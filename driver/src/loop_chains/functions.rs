@@ -2,6 +2,11 @@
 
 use crate::okl::tokens::{Kind, Tokens};
 
+/// What is no function, with brackets behind it.
+const HAVE_BRACKETS: [&str; 9] = [
+    "if", "for", "while", "switch", "catch", "return", "sizeof", "decltype", "requires",
+];
+
 /// A function with a body.
 pub(super) struct Function {
     pub(super) name: String,
@@ -41,9 +46,6 @@ fn function(tokens: &Tokens, open: usize) -> Option<Function> {
     const BEHIND: [&str; 8] = [
         "const", "noexcept", "override", "final", "volatile", "&", "&&", "mutable",
     ];
-    const OTHERS: [&str; 9] = [
-        "if", "for", "while", "switch", "catch", "return", "sizeof", "decltype", "requires",
-    ];
     let close = tokens.partner(open)?;
     let mut at = open.checked_sub(1)?;
     let (first, last) = loop {
@@ -58,7 +60,7 @@ fn function(tokens: &Tokens, open: usize) -> Option<Function> {
         }
     };
     let name = tokens.word(first - 1);
-    if !tokens.is_name(first - 1) || OTHERS.contains(&name) {
+    if !tokens.is_name(first - 1) || HAVE_BRACKETS.contains(&name) {
         return None;
     }
     let parameters = parts(tokens, first, last).into_iter();
@@ -136,10 +138,11 @@ pub(super) fn call(tokens: &Tokens, begins: usize, limit: usize) -> Option<Calle
         at += 3;
     }
     let mut was_name = false;
+    let is_other = |word: &str| NONE_OF.contains(&word) || HAVE_BRACKETS.contains(&word);
     while at < open {
         let is_name = tokens.is_name(at);
         match tokens.word(at) {
-            word if is_name && !was_name && !NONE_OF.contains(&word) => name = word.to_string(),
+            word if is_name && !was_name && !is_other(word) => name = word.to_string(),
             "::" | "." | "->" => {}
             "<" => at = tokens.template_end(at).filter(|end| *end < open)?,
             "(" | "[" => at = tokens.partner(at).filter(|end| *end < open)?,

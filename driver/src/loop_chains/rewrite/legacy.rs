@@ -79,8 +79,10 @@ impl Rewriting<'_> {
         }
         for (marker, begins, end) in marked {
             self.insert(self.tokens.all[begins].start, marker);
-            let last = self.tokens.all[end - 1].end;
-            self.insert(last, " }".to_string());
+            let last = self.tokens.all[end - 1];
+            let place = self.tokens.position(last.start);
+            let text = format!("# {} \"{}\" 3\n}}", place.line, place.quoted);
+            self.insert(last.end, text);
         }
     }
 
