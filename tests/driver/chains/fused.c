@@ -84,6 +84,25 @@ __attribute__((noinline)) static void gathers(double *a, double *b, double *c, c
     c[i] = b[where[i]];
 }
 
+// Inner loops that go as far as the outer one says, or as far as something does that may be nowhere if that has no iteration.
+__attribute__((noinline)) static void triangles(double *a, double *b, int n, const int *width, int parts) {
+  // TOLD-DAG: fused.c:[[#@LINE+1]]:1: remark: the parallel loops in lines [[#@LINE+1]], [[#@LINE+5]], [[#@LINE+8]] and [[#@LINE+12]] run as one
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < i % 4; j++)
+      b[i] += a[i] * j;
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    b[i] += a[i];
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < *width / parts; j++)
+      b[i] += a[i] * j;
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    b[i] += a[i];
+}
+
 // What is told of the first loop, and of one that has company on one side only.
 __attribute__((noinline)) static int others(double *a, int n) {
   int last = 0;
@@ -139,5 +158,8 @@ int main(int argc, char **argv) {
   printf("%ld\n", sums(numbers, n));
   gathers(a, b, c, where, n);
   tell(c, n);
+  triangles(a, b, 0, NULL, 0);
+  triangles(a, b, n, where + 3, 4);
+  tell(b, n);
   printf("%d\n", others(a, n));
 }

@@ -82,6 +82,27 @@ impl<'c> Looked<'_, 'c, '_> {
             self.decline(site, &told);
             return all;
         }
+        // In Fortran this is for the compiler to say: pointers, and what they may lead to, may have memory in common.
+        let is_own = |space: usize| {
+            let base = spaces.base(space);
+            let mut its = found
+                .iter()
+                .flatten()
+                .filter(|one| Some(&one.place.base) == base);
+            base.is_some() && its.all(|one| self.is_own(one))
+        };
+        let is_fortran = self.chain.site.instruction().function().is_fortran();
+        let mut shared = pairs
+            .iter()
+            .filter(|pair| !is_own(pair.0) && !is_own(pair.1));
+        if let Some(pair) = shared.next().filter(|_| is_fortran) {
+            let told = format!(
+                "it is not known whether {} have memory in common: they may be pointers or targets",
+                name(pair)
+            );
+            self.decline(site, &told);
+            return all;
+        }
         if !pairs.is_empty() {
             let names: Vec<_> = pairs.iter().map(name).collect();
             self.trust(
@@ -93,6 +114,21 @@ impl<'c> Looked<'_, 'c, '_> {
             );
         }
         all
+    }
+
+    /// Whether flang says of all that an access does that it is to the memory of an array that no pointer leads to.
+    fn is_own(&self, access: &Found<'c>) -> bool {
+        const OWN: [&str; 4] = [
+            "dummy arg data",
+            "allocated data",
+            "global data",
+            "direct data",
+        ];
+        access.by.iter().all(|(at, _)| {
+            let noted = at.noted_type(self.copy);
+            let noted = noted.and_then(|names| names.into_iter().next());
+            noted.is_some_and(|name| OWN.iter().any(|own| name.starts_with(own)))
+        })
     }
 
     /// Whether two objects are different ones for sure.

@@ -631,7 +631,7 @@ fn front<'m>(
     if let Some(found) = known.get(&one) {
         return Some(*found);
     }
-    if known.len() > MOST || !one.only_computes() {
+    if known.len() > MOST || !one.only_computes() || may_trap(one) {
         return None;
     }
     if let Some(address) = one.address() {
@@ -646,12 +646,42 @@ fn front<'m>(
     }
     let operands = one.operands().into_iter();
     let operands: Option<Vec<_>> = operands.map(|one| front(one, inside, at, known)).collect();
+    let operands = operands?;
     let copy = one.copy_before(at);
-    for (number, operand) in operands?.into_iter().enumerate() {
+    for (number, operand) in operands.into_iter().enumerate() {
         copy.set_operand(number, operand);
     }
     known.insert(one, *copy);
     Some(*copy)
+}
+
+/// Whether it may end the program where the loop that it is in runs no iteration: what divides, and what is read elsewhere than in
+/// variables.
+fn may_trap(one: Instruction<'_>) -> bool {
+    use Opcode::{LLVMSDiv, LLVMSRem, LLVMUDiv, LLVMURem};
+    match one.opcode() {
+        LLVMSDiv | LLVMSRem | LLVMUDiv | LLVMURem => {
+            let by = one.operand(1).as_constant_int();
+            by.is_none_or(|by| matches!(by, 0 | -1))
+        }
+        Opcode::LLVMLoad => !is_variable(one.operand(0)),
+        _ => false,
+    }
+}
+
+/// Whether an address is that of a variable, or is kept in one that has nothing else.
+fn is_variable(address: Value<'_>) -> bool {
+    let is_object =
+        |value: Value<'_>| value.as_op(Opcode::LLVMAlloca).is_some() || value.as_global().is_some();
+    let kept = address
+        .as_op(Opcode::LLVMLoad)
+        .and_then(|load| load.operand(0).as_op(Opcode::LLVMAlloca));
+    let stored = |variable: Instruction<'_>| {
+        let users = variable.instruction_users();
+        let mut stores = users.iter().filter(|one| one.opcode() == Opcode::LLVMStore);
+        stores.all(|one| one.operand(1) == *variable && is_object(one.operand(0)))
+    };
+    is_object(address) || kept.is_some_and(stored)
 }
 
 fn is_plain_load(one: Instruction<'_>) -> bool {
