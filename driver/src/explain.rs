@@ -82,7 +82,9 @@ const TABLE: &[Advice] = &[
     advice("Chain", "on one thread", "Compile with -fopenmp, and let the chain stand outside of parallel regions."),
     advice("Chain", "it is trusted that", "Look whether it is so; --okl-strict makes it an error."),
     advice("Chain", "stay", "docs/loop-chains.md says what loops a chain can have."),
+    advice("Fused", "not run as one", "docs/loop-chains.md says which parallel loops --okl-fuse can run as one."),
     // Nothing to change.
+    advice("Fused", "", ""),
     advice("Distributed", "", ""),
     advice("Chain", "", ""),
     advice("Declared", "", ""),
