@@ -5,6 +5,8 @@
 // RUN: clang-22 -O2 -fopenmp %s -o %t.plain && %t.plain >%t.expected
 // RUN: env OMP_NUM_THREADS=1 %t | diff - %t.expected
 // RUN: env OMP_NUM_THREADS=3 OKL_VERIFY=1 %t | diff - %t.expected
+// RUN: %okl-cc -O1 -g -fopenmp --okl-fuse --okl-target=cpu -Rpass=okl -Rpass-missed=okl %s -o %t 2>&1 | grep -v "^ " | FileCheck --check-prefix=TOLD %s
+// RUN: env OMP_NUM_THREADS=3 %t | diff - %t.expected
 // RUN: %okl-cc -O2 -fopenmp --okl-fuse %s -o %t.ranks
 // RUN: env OKL_REGIONS_ALONE=0 OMP_NUM_THREADS=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t.ranks | diff - %t.expected
 // RUN: %okl-cc -O2 -fopenmp --okl-target=cpu -Rpass=okl -Rpass-missed=okl -c %s -o %t.o 2>&1 | FileCheck --allow-empty --check-prefix=OFF %s

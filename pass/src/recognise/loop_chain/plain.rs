@@ -66,6 +66,9 @@ struct Share<'m> {
 
 impl<'m> Making<'m> {
     fn make(&self, at: &At) -> Result<(), Why> {
+        self.take_in_body();
+        // What is handed on is kept twice.
+        self.forward_parameters();
         self.forward_parameters();
         let sums = sums::put_in(self.module, self.copy)?;
         let share = self.share()?;
@@ -154,6 +157,33 @@ impl<'m> Making<'m> {
             return Err(FORM);
         };
         self.mark(begins, at, [first, kept.operand(0)], &sums)
+    }
+
+    /// With debug information the compiler makes a function of the region's body, which the one that threads run calls.
+    fn take_in_body(&self) {
+        let calls = self.copy.instructions().into_iter();
+        let calls = calls.filter_map(|one| one.as_call());
+        let bodies: Vec<_> = calls
+            .filter(|call| {
+                let callee = call.callee_function();
+                callee.is_some_and(|callee| {
+                    let is_it = callee.name().contains(".omp_outlined_debug__");
+                    is_it && callee.is_local() && !callee.is_declaration()
+                })
+            })
+            .collect();
+        if let [call] = bodies[..]
+            && call.inline()
+        {
+            separate_steps(self.copy);
+        }
+        // Nobody asks any more what is at the thread's number.
+        for one in self.copy.instructions() {
+            let name = one.as_call().map(|call| call.callee_name());
+            if name.is_some_and(|name| name.starts_with("llvm.experimental.noalias.scope.")) {
+                one.erase();
+            }
+        }
     }
 
     /// What a parameter is stored in, and nothing else, is the parameter.
@@ -368,14 +398,20 @@ impl<'m> Making<'m> {
             [one] => Some(one),
             _ => None,
         };
-        let times = only(load).filter(|one| one.opcode() == Opcode::LLVMMul)?;
-        let is_one = times.operand(0) == *load && times.operand(1).as_constant_int() == Some(1);
-        let sum = only(times).filter(|one| is_one && one.opcode() == Opcode::LLVMAdd)?;
-        let first = [sum.operand(0), sum.operand(1)];
-        let first = first.into_iter().find(|one| *one != *times)?;
-        let store = only(sum).filter(|one| one.opcode() == Opcode::LLVMStore)?;
+        // What is multiplied by one, or added to nothing, LLVM leaves out where it has copied it.
+        let (mut value, mut next) = (load, only(load)?);
+        if next.opcode() == Opcode::LLVMMul && next.operand(1).as_constant_int() == Some(1) {
+            (value, next) = (next, only(next)?);
+        }
+        let mut first = value.ty().zero();
+        if next.opcode() == Opcode::LLVMAdd {
+            let operands = [next.operand(0), next.operand(1)];
+            first = operands.into_iter().find(|one| *one != *value)?;
+            (value, next) = (next, only(next)?);
+        }
+        let store = Some(next).filter(|one| one.opcode() == Opcode::LLVMStore)?;
         let variable = store.operand(1).as_op(Opcode::LLVMAlloca)?;
-        if variable.allocated_type() != Some(sum.ty()) || store.block() != form.body {
+        if variable.allocated_type() != Some(value.ty()) || store.block() != form.body {
             return None;
         }
         let is_read = |one: &Instruction<'m>| {
@@ -686,4 +722,38 @@ fn is_variable(address: Value<'_>) -> bool {
 
 fn is_plain_load(one: Instruction<'_>) -> bool {
     one.opcode() == Opcode::LLVMLoad && one.is_plain_access()
+}
+
+/// Gives what counts a loop a block of its own again, where LLVM has made it one with what stands in front of it.
+pub fn separate_steps(function: Function<'_>) {
+    for natural in function.loops() {
+        let mut latches = natural.header.predecessors();
+        latches.retain(|one| natural.blocks.contains(one));
+        let [latch] = latches[..] else {
+            continue;
+        };
+        let all = latch.instructions();
+        let [before @ .., store, _] = &all[..] else {
+            continue;
+        };
+        if store.opcode() != Opcode::LLVMStore || latch.successors().len() != 1 {
+            continue;
+        }
+        let mut needed = HashSet::from([*store]);
+        let mut first = *store;
+        for one in before.iter().rev() {
+            let is_used = one
+                .instruction_users()
+                .iter()
+                .any(|user| needed.contains(user));
+            if !is_used {
+                break;
+            }
+            needed.insert(*one);
+            first = *one;
+        }
+        if all[0] != first {
+            first.split_before();
+        }
+    }
 }

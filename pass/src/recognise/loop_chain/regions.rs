@@ -8,13 +8,14 @@ use std::collections::{HashMap, HashSet};
 
 use okl_chains::pragma::{ChainPragma, Item, Position, Pragma, What, write_marker};
 
-use super::plain::{At, plain};
+use super::plain::{At, plain, separate_steps};
 use super::straight::{is_computation, is_copy};
 use super::written::SCHEDULED;
 use super::{BEGINS, ENDS, FOR};
 use crate::analysis::runtime;
-use crate::analysis::variables::is_harmless;
+use crate::analysis::variables::{Does, is_harmless, uses_of_parameter};
 use crate::diagnostic::{Declined, Site, place};
+use crate::ir::Region;
 use crate::llvm::{Block, Builder, Call, Function, Instruction, Module, Opcode, Value};
 use crate::marks::is_lowered;
 
@@ -290,40 +291,6 @@ fn is_same<'m>(a: Value<'m>, b: Value<'m>, kept: &HashSet<Value<'m>>, deep: usiz
             .all(|(&a, &b)| is_same(a, b, kept, deep - 1))
 }
 
-/// Gives what counts a loop a block of its own again, where LLVM has made it one with what stands in front of it.
-fn separate_steps(function: Function<'_>) {
-    for natural in function.loops() {
-        let mut latches = natural.header.predecessors();
-        latches.retain(|one| natural.blocks.contains(one));
-        let [latch] = latches[..] else {
-            continue;
-        };
-        let all = latch.instructions();
-        let [before @ .., store, _] = &all[..] else {
-            continue;
-        };
-        if store.opcode() != Opcode::LLVMStore || latch.successors().len() != 1 {
-            continue;
-        }
-        let mut needed = HashSet::from([*store]);
-        let mut first = *store;
-        for one in before.iter().rev() {
-            let is_used = one
-                .instruction_users()
-                .iter()
-                .any(|user| needed.contains(user));
-            if !is_used {
-                break;
-            }
-            needed.insert(*one);
-            first = *one;
-        }
-        if all[0] != first {
-            first.split_before();
-        }
-    }
-}
-
 /// Copies of variables that the loops have by their addresses, and only read: whoever else has these addresses does not write
 /// there.
 fn copies_of_variables<'m>(
@@ -360,54 +327,34 @@ fn is_kept_to_itself(variable: Instruction<'_>) -> bool {
     variable.instruction_users().into_iter().all(|user| {
         let is_store = user.opcode() == Opcode::LLVMStore && user.operand(0) != *variable;
         let is_read = user.opcode() == Opcode::LLVMLoad;
-        is_store || is_read || is_harmless(user) || stores_of_region(user, variable).is_some()
+        is_store || is_read || is_harmless(user) || changes_in_region(user, variable).is_some()
     })
 }
 
-/// The stores by which a region changes a variable that it has by its address; none where its address may go elsewhere.
-fn stores_of_region<'m>(
-    fork: Instruction<'m>,
-    variable: Instruction<'m>,
-) -> Option<Vec<Instruction<'m>>> {
+/// Whether a region changes a variable that it has by its address; none where the address may go elsewhere.
+fn changes_in_region<'m>(fork: Instruction<'m>, variable: Instruction<'m>) -> Option<bool> {
     let call = fork_of(fork)?;
-    let body = runtime::argument(call, "body")?.as_function()?;
-    let parameters = body.parameters();
-    let mut stores = Vec::new();
+    let parameters = runtime::argument(call, "body")?.as_function()?.parameters();
+    let mut is_changed = false;
     for (number, argument) in call.arguments().into_iter().skip(LEADING).enumerate() {
         if argument != *variable {
             continue;
         }
-        let mut rest = vec![*parameters.get(number + 2)?];
-        while let Some(address) = rest.pop() {
-            for user in address.instruction_users() {
-                match user.opcode() {
-                    Opcode::LLVMLoad => {}
-                    Opcode::LLVMStore if user.operand(0) != address => stores.push(user),
-                    // The variable that the compiler keeps the parameter in.
-                    Opcode::LLVMStore => {
-                        let slot = user.operand(1).as_op(Opcode::LLVMAlloca)?;
-                        for user in slot.instruction_users() {
-                            match user.opcode() {
-                                Opcode::LLVMLoad => rest.push(*user),
-                                Opcode::LLVMStore if user.operand(0) == address => {}
-                                _ if is_harmless(user) => {}
-                                _ => return None,
-                            }
-                        }
-                    }
-                    _ if is_harmless(user) => {}
-                    _ => return None,
-                }
+        for (_, does) in uses_of_parameter(*parameters.get(number + Region::LEADING)?) {
+            match does {
+                Does::Read => {}
+                Does::Write => is_changed = true,
+                Does::Unknown => return None,
             }
         }
     }
-    Some(stores)
+    Some(is_changed)
 }
 
 /// Whether one of the loops writes a variable, or what stands between them does.
 fn is_written<'m>(variable: Instruction<'m>, group: &[One<'m>]) -> bool {
     let by_loop = group.iter().any(|one| {
-        stores_of_region(one.fork.instruction(), variable).is_none_or(|all| !all.is_empty())
+        changes_in_region(one.fork.instruction(), variable).is_none_or(|is_changed| is_changed)
     });
     let block = group[0].fork.instruction().block();
     by_loop
