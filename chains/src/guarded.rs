@@ -217,7 +217,8 @@ impl Nest {
     }
 }
 
-fn serial(variable: usize, first: Expression, last: Expression, body: Code) -> Code {
+/// A loop that counts by 1, on one thread.
+pub(crate) fn serial(variable: usize, first: Expression, last: Expression, body: Code) -> Code {
     Code::For(Box::new(For {
         variable,
         first,

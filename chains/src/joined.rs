@@ -10,8 +10,9 @@
 
 use std::collections::HashMap;
 
-use crate::code::{Code, Condition, Expression, For, If};
+use crate::code::{Code, Condition, Expression, If};
 use crate::dependences::{Dependence, Kind};
+use crate::guarded::serial;
 use crate::isl::{Result, Set};
 use crate::loops::sequence;
 use crate::notation;
@@ -266,15 +267,7 @@ impl Joining<'_> {
         self.joined.extend(loops.last().map(|one| one.0));
         let loops = loops.into_iter().rev();
         let code = loops.fold(runs, |body, (variable, first, last)| {
-            Code::For(Box::new(For {
-                variable,
-                first,
-                last,
-                step: Expression::Constant(1),
-                is_parallel: false,
-                combines: Vec::new(),
-                body,
-            }))
+            serial(variable, first, last, body)
         });
         let conditions = all.iter().filter_map(|one| one.condition.clone());
         match Condition::all(conditions.collect()) {
