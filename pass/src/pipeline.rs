@@ -34,7 +34,8 @@ pub const STAGES: &[Stage] = &[
     at(Point::BeforeVectorising, "okl-costs", declare_costs),
     at(Point::BeforeVectorising, "okl-lanes", add_lanes),
     at(Point::BeforeVectorising, "okl-prefetch", add_prefetches),
-    // At the end: versions that turned out the same become one, and large variables get pages that devices may have, too.
+    // At the end: versions that turned out the same become one, large variables get pages that devices may have, too, and
+    // what reads a clock waits for them.
     at(Point::End, "okl-finish", finish),
     // For tests and the curious.
     at(Point::ByName, "print<okl-loops>", print_loops),
@@ -422,7 +423,8 @@ fn finish(run: &Run<'_>) -> bool {
     let plan = read(run, &run.parameters).ok().and_then(|one| one.plan);
     let has_devices = plan.is_some_and(|plan| plan.has_devices() && !plan.distribute);
     let moved = has_devices && gpu::give_pages(run.module);
-    restored || merged || moved
+    let timed = has_devices && gpu::wait_for_kernels(run.module);
+    restored || merged || moved || timed
 }
 
 /// Prints the regions and loops of a module; behind a region the loops that its team shares, as a simplified copy of the

@@ -12,6 +12,7 @@
 mod arrays;
 mod asked;
 mod blocks;
+mod clocks;
 mod compile;
 mod flow;
 mod halo;
@@ -520,6 +521,7 @@ impl<'m> Plan<'m> {
 }
 
 pub use arrays::give_pages;
+pub use clocks::wait_for_kernels;
 pub use launch::{Launches, emit, finish};
 pub use range::prepare as prepare_shares;
 pub use several::{Whys, prepare};

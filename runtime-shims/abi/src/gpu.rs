@@ -16,6 +16,9 @@ macro_rules! for_each_gpu_fn {
 
             /// What runs a kernel, a `DeviceKernel`: a number of `runs`; the processor where that is to do it, as above.
             fn okl_gpu_runs_v4(kernel: ptr, has_processor: i32) -> i32: [UNPLAIN, APART];
+
+            /// Waits until all kernels have run that were launched: in front of what reads a clock.
+            fn okl_gpu_finish_v1(): [UNPLAIN, APART];
         }
     };
 }

@@ -1,7 +1,7 @@
 //! What the program calls where a kernel runs.
 
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use okl_abi::gpu::{parameter, runs as by};
 
@@ -15,6 +15,9 @@ use crate::ranks;
 
 /// How many kernels have been launched.
 static LAUNCHED: AtomicU64 = AtomicU64::new(0);
+
+/// Whether one has been launched since the program waited for all.
+static UNDER_WAY: AtomicBool = AtomicBool::new(false);
 
 /// How many kernels have been launched: `libokl_cpu.so` asks, which tells of those that the processor runs.
 #[unsafe(no_mangle)]
@@ -54,6 +57,7 @@ pub unsafe fn okl_gpu_launch_v5(
     match done {
         Ok(ran) => {
             LAUNCHED.fetch_add(u64::from(ran), Relaxed);
+            UNDER_WAY.fetch_or(ran, Relaxed);
             i32::from(ran)
         }
         Err(message) => program::fatal(&message),
@@ -80,6 +84,22 @@ pub unsafe fn okl_gpu_runs_v4(kernel: *mut c_void, has_processor: i32) -> i32 {
         None => program::with(asks),
     };
     by.unwrap_or_else(|message| program::fatal(&message))
+}
+
+/// See [`okl_abi::gpu`].
+///
+/// # Safety
+/// None.
+pub unsafe fn okl_gpu_finish_v1() {
+    // Clocks are read often. (What other threads launch at the same time may be under way.)
+    if !UNDER_WAY.swap(false, Relaxed) {
+        return;
+    }
+    let waited = program::with(|state| match state {
+        State::Device(offload) => offload.wait("reading a clock"),
+        _ => Ok(()),
+    });
+    waited.unwrap_or_else(|message| program::fatal(&message));
 }
 
 /// Whether a kernel was launched; else it is to run on the processor.

@@ -6,6 +6,7 @@
 //! | `build` | nothing: LLVM's linker takes the code for AMD's devices, and no warning is an error |
 //! | `spirv-val` | nothing: the module is valid, whatever the environment |
 //! | `ptxas` | nothing: NVIDIA's assembler takes the PTX, for the oldest and a new device; only with `--ptxas` |
+//! | `cuda` | the PTX, on an NVIDIA device, where there is one |
 //! | `cuda-emulated` | the PTX, on the machine that checks it |
 //! | `spirv` | SPIR-V, on PoCL: see `opencl.rs` |
 //! | `hip` | the PTX behind a driver that takes code objects as AMD's does: `tests/launch/hip_on_ptx.c` |
@@ -28,7 +29,17 @@ use crate::tools::{Language, Tools};
 
 const LIMIT: Duration = Duration::from_secs(300);
 
-const TARGETS: [&str; 5] = ["spirv-val", "ptxas", "cuda-emulated", "spirv", "hip"];
+const TARGETS: [&str; 6] = [
+    "spirv-val",
+    "ptxas",
+    "cuda",
+    "cuda-emulated",
+    "spirv",
+    "hip",
+];
+
+/// What NVIDIA's driver makes where it has found a device.
+const NVIDIA_DEVICES: &str = "/dev/nvidiactl";
 
 /// A program of the list.
 struct Program {
@@ -78,6 +89,16 @@ pub(crate) fn run(
                 .map(move |target| (program, own.clone(), *target))
         })
         .collect();
+    // That there is no such device is said once.
+    let tests: Vec<_> = match devices.lacks("cuda") {
+        Some(_) => {
+            let (without, others): (Vec<_>, Vec<_>) = tests
+                .into_iter()
+                .partition(|(_, _, target)| *target == "cuda");
+            without.into_iter().take(1).chain(others).collect()
+        }
+        None => tests,
+    };
     let built = jobs::run_all(
         &programs,
         common.jobs,
@@ -197,6 +218,8 @@ impl<'a> Devices<'a> {
                 let missing = self.tools.missing(&["spirv-val".to_owned()]).is_some();
                 missing.then(|| "spirv-val is missing".to_owned())
             }
+            "cuda" => (!Path::new(NVIDIA_DEVICES).exists())
+                .then(|| "there is no NVIDIA device".to_owned()),
             _ => None,
         }
     }
