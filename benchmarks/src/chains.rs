@@ -32,8 +32,8 @@ struct Program {
     /// For the test that everything works.
     tiny: [&'static str; 2],
     schedules: &'static [Schedule],
-    /// What runs on two ranks.
-    on_ranks: OnRanks,
+    /// What runs on two ranks: a table each.
+    on_ranks: &'static [OnRanks],
     /// How many times as fast as the plain loops `auto` is to be, by the sizes of which something is asked.
     aims: &'static [(&'static str, f64)],
 }
@@ -77,12 +77,16 @@ const fn of_calls(name: &'static str, items: &'static str) -> Schedule {
 struct OnRanks {
     /// What is counted.
     what: &'static str,
+    /// What the sources are compiled with.
+    flags: &'static [&'static str],
     /// The program's arguments: of the short run, and of the long one.
     arguments: [[&'static str; 3]; 2],
     /// How many runs of what is counted the latter has more.
     more: u32,
     /// Of the chain.
     schedules: &'static [&'static str],
+    /// Whether tiles of `overlap` do: then it is to send half as much as the loops as they are written.
+    overlaps: bool,
 }
 
 const PROGRAMS: [Program; 3] = [
@@ -109,12 +113,14 @@ const PROGRAMS: [Program; 3] = [
             ),
             tried("auto", "auto"),
         ],
-        on_ranks: OnRanks {
+        on_ranks: &[OnRanks {
             what: "64 boxes of 16³ cells",
+            flags: &[],
             arguments: [["16", "64", "1"], ["16", "64", "3"]],
             more: 2,
             schedules: &["fuse", "auto"],
-        },
+            overlaps: false,
+        }],
         aims: &[(BOXES_OF_16, 1.2), (BOXES_OF_128, 1.35)],
     },
     Program {
@@ -142,12 +148,14 @@ const PROGRAMS: [Program; 3] = [
             of_calls("calls-empty", ""),
             of_calls("calls-auto", "auto"),
         ],
-        on_ranks: OnRanks {
+        on_ranks: &[OnRanks {
             what: "64 boxes of 32² cells",
+            flags: &[],
             arguments: [["32", "64", "1"], ["32", "64", "3"]],
             more: 2,
             schedules: &["fuse", "auto"],
-        },
+            overlaps: false,
+        }],
         aims: &[],
     },
     Program {
@@ -166,12 +174,24 @@ const PROGRAMS: [Program; 3] = [
             schedule("overlap", "fuse(), tile((64), parallel, serial, overlap)"),
             tried("auto", "auto"),
         ],
-        on_ranks: OnRanks {
-            what: "a pair of sweeps, N = 1000",
-            arguments: [["1000", "10", "0"], ["1000", "20", "0"]],
-            more: 10,
-            schedules: &["overlap", "auto"],
-        },
+        on_ranks: &[
+            OnRanks {
+                what: "a pair of sweeps in place, N = 1000",
+                flags: &[],
+                arguments: [["1000", "10", "0"], ["1000", "20", "0"]],
+                more: 10,
+                schedules: &["overlap", "auto"],
+                overlaps: false,
+            },
+            OnRanks {
+                what: "a pair of sweeps to a third plane, N = 1000",
+                flags: &["-DTHIRD"],
+                arguments: [["1000", "10", "0"], ["1000", "20", "0"]],
+                more: 10,
+                schedules: &["overlap", "auto"],
+                overlaps: true,
+            },
+        ],
         aims: &[(PLANE_OF_1000, 1.4), (PLANE_OF_6000, 1.4)],
     },
 ];
@@ -318,9 +338,13 @@ pub(crate) fn run(
             let _ = writeln!(text, "\n{remark}");
         }
         if extent != Extent::Smoke {
-            let sent = ranks::count(program, &folders)?;
-            text.push_str(&ranks::table(program, &sent));
-            aims.note_sent(program, &sent);
+            for on_ranks in program.on_ranks {
+                let sent = ranks::count(program, on_ranks, &folders)?;
+                text.push_str(&ranks::table(on_ranks, &sent));
+                if on_ranks.overlaps {
+                    aims.note_sent(program, on_ranks, &sent);
+                }
+            }
         }
     }
     if extent != Extent::Smoke {

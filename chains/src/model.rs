@@ -22,8 +22,8 @@ pub struct Chain {
     pub spaces: Vec<Space>,
     /// The loops, in the order in which they are written.
     pub nests: Vec<Nest>,
-    /// Pairs of spaces, one of which is written, that may have memory in common for all that the code shows: it is asked when the
-    /// program runs, or trusted, that they have none.
+    /// Pairs of spaces, one of which is written, of which it is trusted that they have no memory in common: neither does the code
+    /// show it, nor is it asked in front of the chain.
     pub may_overlap: Vec<(usize, usize)>,
 }
 

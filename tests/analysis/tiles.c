@@ -85,3 +85,16 @@ void two_planes(int n, double *to) {
   for (int b = 0; b < (n + 7) / 8; b++)
     for (int i = b * 8; i < min(n, (b + 1) * 8); i++) to[i] = to[i + n] = 1;
 }
+
+// Rows from the least of two numbers on: where they end has nothing to do with where they begin.
+// CHECK: region at {{.*}}tiles.c:[[@LINE+3]]: complete
+// CHECK: read bound from [(-7 + max((8 * width * max((1 + (64 * [[LAST:min\(.omp.ub, \(-1 \+ blocks\)\)]])), min((1 + (65 * [[LAST]])), (2 + (64 * [[LAST]]))))), (8 * width * min((1 + (65 * .omp.iv)), (2 + (64 * .omp.iv))))) + (8 * n) + (-1 *
+void uneven(const double *from, double *to, long n, long width, long blocks) {
+#pragma omp parallel for
+  for (long block = 0; block < blocks; block++) {
+    double sum = 0;
+    for (long i = 1 + 65 * block < 2 + 64 * block ? 1 + 65 * block : 2 + 64 * block; i <= 1 + 64 * block; i++)
+      for (long j = 0; j < n; j++) sum += from[i * width + j];
+    to[block] = sum;
+  }
+}

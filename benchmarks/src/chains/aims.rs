@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::ranks::Sent;
-use super::{CHAIN, Program, Timing};
+use super::{CHAIN, OnRanks, Program, Timing};
 
 /// `auto` may take so much of the time of the best way by hand.
 const OF_HAND: f64 = 1.05;
@@ -53,7 +53,7 @@ impl Aims {
     }
 
     /// Of chains whose tiles overlap.
-    pub(super) fn note_sent(&mut self, program: &Program, sent: &[Sent]) {
+    pub(super) fn note_sent(&mut self, program: &Program, on_ranks: &OnRanks, sent: &[Sent]) {
         let overlap = sent.iter().find(|one| one.way == format!("{CHAIN}overlap"));
         let (Some(overlap), Some(plain)) = (overlap, sent.first()) else {
             return;
@@ -62,8 +62,8 @@ impl Aims {
         let part = messages(overlap).zip(messages(plain));
         self.add(
             format!(
-                "{}, 2 ranks: messages of `{}`, times those of the plain loops",
-                program.name, overlap.way
+                "{}, {}, 2 ranks: messages of `{}`, times those of the plain loops",
+                program.name, on_ranks.what, overlap.way
             ),
             format!("{OF_MESSAGES:.2} at most"),
             part.map(|(overlap, plain)| overlap / plain),
@@ -120,16 +120,24 @@ mod tests {
             sent("plain", Ok([8.0, 1.0])),
             sent("chain:overlap", Ok([5.0, 1.0])),
         ];
-        aims.note_sent(flux, &all);
+        aims.note_sent(flux, &flux.on_ranks[0], &all);
         let last = aims.0.last().expect("one more");
         assert_eq!((last.2.as_str(), last.3), ("0.62", false));
         let alone = sent("chain:overlap", Ok([0.0, 0.0]));
-        aims.note_sent(flux, &[sent("plain", Ok([8.0, 1.0])), alone]);
+        aims.note_sent(
+            flux,
+            &flux.on_ranks[0],
+            &[sent("plain", Ok([8.0, 1.0])), alone],
+        );
         assert!(!aims.0.pop().expect("one more").3);
-        aims.note_sent(flux, &[sent("plain", Ok([8.0, 1.0]))]);
+        aims.note_sent(flux, &flux.on_ranks[0], &[sent("plain", Ok([8.0, 1.0]))]);
         assert_eq!(aims.0.len(), 5);
         let refused = sent("chain:overlap", Err("why".to_owned()));
-        aims.note_sent(flux, &[sent("plain", Ok([8.0, 1.0])), refused]);
+        aims.note_sent(
+            flux,
+            &flux.on_ranks[0],
+            &[sent("plain", Ok([8.0, 1.0])), refused],
+        );
         assert!(
             aims.table()
                 .ends_with("| 0.50 at most | not known | **not reached** |\n")

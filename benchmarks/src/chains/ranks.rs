@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
-use super::{CHAIN, Folders, LIMIT, PLAIN, Program, QUIET, asked, said_after};
+use super::{CHAIN, Folders, LIMIT, OnRanks, PLAIN, Program, QUIET, asked, said_after};
 use crate::output::Counts;
 use crate::tools::{FLAGS, finish};
 
@@ -17,8 +17,12 @@ pub(super) struct Sent {
 }
 
 /// Of all ways of a program that run so, the loops as they are written first.
-pub(super) fn count(program: &Program, folders: &Folders) -> Result<Vec<Sent>, String> {
-    let (name, on_ranks) = (program.name, &program.on_ranks);
+pub(super) fn count(
+    program: &Program,
+    on_ranks: &OnRanks,
+    folders: &Folders,
+) -> Result<Vec<Sent>, String> {
+    let name = program.name;
     let plain = (PLAIN.to_owned(), format!("{name}_plain"), Vec::new());
     let chosen = program.schedules.iter();
     let chosen = chosen.filter(|schedule| on_ranks.schedules.contains(&schedule.name));
@@ -31,7 +35,8 @@ pub(super) fn count(program: &Program, folders: &Folders) -> Result<Vec<Sent>, S
         eprintln!("bench: {name}, {way} on {RANKS} ranks");
         let executable = folders.built.join(format!("on-ranks-{at}"));
         let mut command = Command::new(folders.libraries.join("okl-cc"));
-        command.args(FLAGS).args(QUIET).args(flags);
+        command.args(FLAGS).args(QUIET);
+        command.args(on_ranks.flags).args(flags);
         for source in ["chains", name, &source] {
             command.arg(folders.sources.join(format!("{source}.c")));
         }
@@ -89,10 +94,10 @@ fn run(executable: &Path, arguments: [&str; 3], way: &str) -> Result<([f64; 2], 
     }
 }
 
-pub(super) fn table(program: &Program, sent: &[Sent]) -> String {
+pub(super) fn table(on_ranks: &OnRanks, sent: &[Sent]) -> String {
     let mut text = format!(
         "\n### {RANKS} ranks as nodes, {}, both ranks together\n\n| way | messages | bytes |\n|---|---|---|\n",
-        program.on_ranks.what
+        on_ranks.what
     );
     for Sent { way, counts } in sent {
         let _ = match counts {

@@ -39,7 +39,7 @@ pub use builder::{Asks, Builder};
 pub use code::{Code, Naming, Reach};
 pub use copies::{Use, ValueMap};
 pub use device::{Machine, Processor};
-pub use expressions::{Evolution, Expression, ExpressionKind};
+pub use expressions::{Evolution, Expression, ExpressionKind, Recurrence};
 pub use extract::Update;
 pub use instruction::{Block, Comparison, IntPredicate, Opcode, RealPredicate};
 pub use kernels::{Passes, Silence};

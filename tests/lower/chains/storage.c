@@ -121,6 +121,30 @@ void passed(long n, const double *restrict B, double (*restrict P)[1000], double
   END;
 }
 
+// Also where it is asked whether spaces have memory in common: here they have none.
+// CHECK-LABEL: define internal {{.*}}@passed_on.omp_outlined
+// CHECK-NOT: alloca [1 x double]
+// CHECK-NOT: vector.memcheck
+// CHECK: [[P:%.*]] = fmul <[[VECTOR:.*]]>
+// CHECK-NOT: load <
+// CHECK: fmul <[[VECTOR]]> [[P]], [[P]]
+void passed_on(long n, const double *B, double (*P)[1000], double (*C)[1000]) {
+  CHAIN("@7:20 auto", "@7:50 P");
+  {
+    FOR2("1", "write P{(i,j)} read B{(j)}", n, n);
+    for (long i = 1; i <= n; i++)
+      for (long j = 1; j <= n; j++)
+        P[i][j] = B[j] * i;
+    NEXT;
+    FOR2("1", "read P{(i,j)} write C{(i,j)}", n, n);
+    for (long i = 1; i <= n; i++)
+      for (long j = 1; j <= n; j++)
+        C[i][j] = P[i][j] * P[i][j];
+    NEXT;
+  }
+  END;
+}
+
 // What was there before is read where it is.
 // TOLD-DAG: U shrinks to (3,*) [-Rpass=okl]
 void border(long n, double (*restrict B)[1000], double (*restrict U)[1000]) {

@@ -11,7 +11,7 @@ use crate::ir::Asks;
 use crate::llvm::Opcode;
 
 impl<'c> Looked<'_, 'c, '_> {
-    /// The pairs of spaces that may have memory in common.
+    /// The pairs of spaces that may have memory in common, though the chain runs as scheduled.
     pub(super) fn overlaps(
         &mut self,
         spaces: &Spaces<'c>,
@@ -41,13 +41,14 @@ impl<'c> Looked<'_, 'c, '_> {
                 if a == b || self.are_apart(a, b) {
                     continue;
                 }
-                all.push((one, other));
+                // What is asked is so where the chain runs as scheduled.
                 if known.contains(&(a, b)) {
                     continue;
                 }
                 let bytes = [a, b].map(|base| fronts.span(base, found, domains));
                 let ([Some(first), Some(second)], true) = (bytes, self.may_ask()) else {
                     pairs.push((one, other));
+                    all.push((one, other));
                     continue;
                 };
                 known.push((a, b));

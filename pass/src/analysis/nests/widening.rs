@@ -5,7 +5,7 @@
 use super::conditions::{Check, add};
 use super::extents::Access;
 use super::{Expression, Nests, Scope, Section, WORD};
-use crate::llvm::{ExpressionKind as Kind, Opcode, Value};
+use crate::llvm::{ExpressionKind as Kind, Opcode, Recurrence, Value};
 
 /// What is extended from no more bits is a remainder, which is meant to wrap around.
 const NARROW: u32 = 16;
@@ -342,6 +342,9 @@ impl<'a, 'm> Widening<'a, 'm> {
             Kind::Recurrence => {
                 let recurrence = nests.recurrence(one)?;
                 let backedges = self.widen(nests.backedges(recurrence.of)?, 0)?;
+                if let Some(value) = self.counted(&recurrence, backedges, depth) {
+                    return Some(value);
+                }
                 let start = self.interval(recurrence.start, depth + 1)?;
                 let step = self.interval(recurrence.step, depth + 1)?;
                 let turns = self.interval(backedges, depth + 1)?;
@@ -387,6 +390,63 @@ impl<'a, 'm> Widening<'a, 'm> {
             Kind::Value => self.interval_of_value(one.value()?, depth),
             _ => None,
         }
+    }
+
+    /// Of what a loop counts from a number of its steps on that changes outside of it: what that has in common with how often
+    /// the loop runs cancels out, as of rows from one minimum up to another one.
+    fn counted(
+        &mut self,
+        recurrence: &Recurrence<'m>,
+        backedges: Expression<'m>,
+        depth: usize,
+    ) -> Option<Interval<'m>> {
+        let nests = self.nests;
+        let step = recurrence.step;
+        if !nests.is_fixed(step, self.scope) {
+            return None;
+        }
+        let terms = match recurrence.start.is(Kind::Add) {
+            true => recurrence.start.operands(),
+            false => std::slice::from_ref(&recurrence.start),
+        };
+        let (mut first, mut rest) = (Vec::new(), Vec::new());
+        for &term in terms {
+            match divided(nests, term, step) {
+                Some(times) => first.push(times),
+                None => rest.push(term),
+            }
+        }
+        let first = match first[..] {
+            [] => return None,
+            _ => nests.sum(&first),
+        };
+        if nests.is_fixed(first, self.scope) {
+            return None;
+        }
+        let first = self.fits(first);
+        let behind = self.fits(nests.sum(&[first, backedges]));
+        let behind = self.spread(behind, 0);
+        let (first, behind) = (
+            self.interval(first, depth + 1)?,
+            self.interval(behind, depth + 1)?,
+        );
+        let step = self.interval(step, depth + 1)?;
+        let rest = match rest[..] {
+            [] => {
+                let (low, high) = (self.number(0), self.number(0));
+                Interval { low, high }
+            }
+            _ => self.interval(nests.sum(&rest), depth + 1)?,
+        };
+        let way = Interval {
+            low: first.low,
+            high: nests.largest(&[first.high, behind.high]),
+        };
+        let way = self.times(step, way);
+        Some(Interval {
+            low: nests.sum(&[rest.low, way.low]),
+            high: nests.sum(&[rest.high, way.high]),
+        })
     }
 
     /// Of what ScalarEvolution does not look into.
@@ -540,6 +600,39 @@ impl<'a, 'm> Widening<'a, 'm> {
             );
         }
         is_usable
+    }
+}
+
+/// What a product has besides the factors of another one; `None` where it does not have all of them.
+fn divided<'m>(
+    nests: &Nests<'m>,
+    product: Expression<'m>,
+    by: Expression<'m>,
+) -> Option<Expression<'m>> {
+    let factors = |one: &Expression<'m>| match one.is(Kind::Multiply) {
+        true => one.operands().to_vec(),
+        false => vec![*one],
+    };
+    let mut rest = factors(&product);
+    let mut constant = 1;
+    for factor in factors(&by) {
+        match factor.constant() {
+            Some(number) => constant = number,
+            None => {
+                let at = rest.iter().position(|&one| one == factor)?;
+                rest.remove(at);
+            }
+        }
+    }
+    if constant != 1 {
+        let (at, number) = { rest.iter().enumerate() }
+            .find_map(|(at, one)| Some((at, one.constant()?)))
+            .filter(|(_, number)| constant != 0 && number % constant == 0)?;
+        rest[at] = nests.word(i64::try_from(number / constant).ok()?);
+    }
+    match rest[..] {
+        [] => Some(nests.word(1)),
+        _ => Some(nests.product(&rest)),
     }
 }
 
