@@ -36,7 +36,7 @@ static void of_thread(double const *x, double *y) { y[0] = own * x[0]; }
 // CHECK:         call void @okl_op2_par_loop_v7({{.*}}of_thread{{.*}}, ptr null, ptr null)
 // WITHOUT-LABEL: define {{.*}} @loops(
 // REMARK-DAG: jit.cpp:[[# @LINE + 4]]:3: remark: loop may be compiled once more at run time
-// REMARK-DAG: jit.cpp:[[# @LINE + 5]]:3: remark: loop is not compiled once more at run time: the kernel may throw an exception
+// REMARK-DAG: jit.cpp:[[# @LINE + 5]]:3: remark: loop is not compiled once more at run time: the kernel calls __cxa_allocate_exception
 // REMARK-DAG: jit.cpp:[[# @LINE + 6]]:3: remark: loop is not compiled once more at run time: the kernel has variables of its thread
 extern "C" void loops(op_set set, op_dat x, op_dat y) {
   op_par_loop(scaled, "scaled", set, op_arg_dat(x, -1, OP_ID, 1, "double", OP_READ),
