@@ -42,6 +42,7 @@ fn main() {
         "expressions",
         "extract",
         "kernels",
+        "jit",
         "ptxas",
         "retarget",
         "vectors",

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::tune;
 
 /// The options of the drivers, and what each is for.
-pub const OPTIONS: [(&str, &str); 17] = [
+pub const OPTIONS: [(&str, &str); 18] = [
     (
         "--okl-target=mpi|cpu|[mpi+]cuda|[mpi+]hip|[mpi+]spirv[,cpu]",
         "where parallel regions and kernels go",
@@ -18,6 +18,10 @@ pub const OPTIONS: [(&str, &str); 17] = [
     (
         "--okl-fuse",
         "parallel loops that follow each other run as one where that is proved to be right",
+    ),
+    (
+        "--okl-jit",
+        "OP2's loops are compiled once more while the program runs, for what is known then",
     ),
     (
         "--okl-libdevice=FILE|FOLDER|none",
@@ -80,6 +84,8 @@ pub struct Wishes {
     pub strict: bool,
     /// Whether parallel loops that follow each other may run as one.
     pub fuse: bool,
+    /// Code of loops is embedded for versions that are made at run time.
+    pub jit: bool,
     /// Where libdevice is, if the command says it.
     pub libdevice: Option<String>,
     /// The remarks are explained.
@@ -372,6 +378,7 @@ impl Wishes {
             }
             None if wish == "strict" => self.strict = true,
             None if wish == "fuse" => self.fuse = true,
+            None if wish == "jit" => self.jit = true,
             Some(("libdevice", place)) if !place.is_empty() => {
                 self.libdevice = Some(place.to_owned());
             }
@@ -532,7 +539,7 @@ mod tests {
         let error = |word: &str| Arguments::read(vec![word.into()]).unwrap_err();
         assert_eq!(
             error("--okl-fast"),
-            "unknown option '--okl-fast'; there are: --okl-target=mpi|cpu|[mpi+]cuda|[mpi+]hip|[mpi+]spirv[,cpu], --okl-strict, --okl-fuse, \
+            "unknown option '--okl-fast'; there are: --okl-target=mpi|cpu|[mpi+]cuda|[mpi+]hip|[mpi+]spirv[,cpu], --okl-strict, --okl-fuse, --okl-jit, \
              --okl-libdevice=FILE|FOLDER|none, --okl-explain[=FILE], --okl-schedules=FILE, --okl-tune=COMMAND, --okl-tune-build=COMMAND, --okl-tune-program=FILE, \
              --okl-tune-measure=TEXT, --okl-tune-runs=N, --okl-tune-limit=SECONDS, --okl-tune-ignore-output, --okl-show, --okl-normalize, --okl-occa, --okl-version"
         );

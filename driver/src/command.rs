@@ -513,6 +513,9 @@ fn before(
         if arguments.wishes.fuse {
             proper("-okl-fuse");
         }
+        if arguments.wishes.jit {
+            proper("-okl-jit");
+        }
         if let Some(place) = &arguments.wishes.libdevice {
             proper(&format!("-okl-libdevice={place}"));
         }

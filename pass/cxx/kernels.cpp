@@ -39,7 +39,7 @@ struct Analyses {
   CGSCCAnalysisManager CGAM;
   ModuleAnalysisManager MAM;
 
-  Analyses() {
+  explicit Analyses(TargetMachine *Machine = nullptr) : PB(Machine) {
     PB.registerModuleAnalyses(MAM);
     PB.registerCGSCCAnalyses(CGAM);
     PB.registerFunctionAnalyses(FAM);

@@ -38,6 +38,9 @@ bool okl_run_stage(size_t Number, LLVMModuleRef M, LLVMValueRef Function, OklTex
 // Registers the stages with an llvm::PassBuilder.
 void okl_register(void *PassBuilder);
 
+// Whether `-okl-jit` is said.
+bool okl_jit_option();
+
 // What `-okl-libdevice` says.
 void okl_libdevice_option(OklTextSink Write, void *To);
 

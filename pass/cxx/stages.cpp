@@ -25,6 +25,9 @@ cl::opt<bool> *StrictOption =
 cl::opt<bool> *FuseOption =
     option<bool>("okl-fuse", "Run OpenMP's parallel loops that follow each other as one, where that is proved to be right");
 
+cl::opt<bool> *JitOption =
+    option<bool>("okl-jit", "Embed the code of loops, for versions that are made at run time of what is known then");
+
 cl::opt<std::string> *LibdeviceOption =
     option<std::string>("okl-libdevice", "NVIDIA's libdevice.10.bc, or the CUDA toolkit that has it, for kernels on CUDA devices; none: LLVM's libclc");
 
@@ -90,6 +93,9 @@ bool addNamed(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::Pipe
 }
 
 } // namespace
+
+// Whether code is embedded.
+extern "C" bool okl_jit_option() { return JitOption && JitOption->getValue(); }
 
 // What is said of libdevice.
 extern "C" void okl_libdevice_option(OklTextSink Write, void *To) {

@@ -22,6 +22,9 @@ mod recognise;
 mod record;
 mod simplified;
 
+/// For `libokl_jit.so`, which is this crate without a compiler around it.
+pub use lower::jit::version;
+
 /// The symbol LLVM looks up. It is defined in Rust because the linker hides what comes from the
 /// C++ shim.
 #[allow(unsafe_code)]

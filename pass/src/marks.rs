@@ -319,6 +319,27 @@ pub fn is_lowered_range(function: Function<'_>) -> bool {
     function.name().starts_with(RANGE)
 }
 
+/// Whether a function runs a loop of ours for a range of elements, one or several at a time.
+pub fn runs_range(function: Function<'_>) -> bool {
+    let name = function.name();
+    let beginnings = [RANGE, LANES, COMPONENTS, COMPONENT_LANES];
+    beginnings.iter().any(|one| name.starts_with(one))
+}
+
+/// The attribute of a function whose results depend on how long the vectors are that it was compiled for ahead of time: its
+/// value is their bits.
+const VECTOR_BITS: &str = "okl-vector-bits";
+
+/// Says that a function works on as many elements at once as have room in so many bits.
+pub fn set_vector_bits(module: &Module, function: Function<'_>, bits: i64) {
+    function.mark(module, VECTOR_BITS, &bits.to_string());
+}
+
+/// In how many bits the elements have to have room that a function works on at once, where that is not the processor's choice.
+pub fn vector_bits(function: Function<'_>) -> Option<u32> {
+    function.mark_value(VECTOR_BITS)?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

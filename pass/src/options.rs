@@ -5,6 +5,7 @@
 //! | where loops go | `okl-lower<mpi>`, `okl-lower<cuda;cpu>` | `-mllvm -okl-target=mpi`, `=cuda,cpu`, `=mpi+cuda,cpu` | `OKL_TARGET=mpi` |
 //! | declines are errors | `okl-lower<strict>` | `-mllvm -okl-strict` | |
 //! | parallel loops that follow each other are chains | `okl-lower<fuse>` | `-mllvm -okl-fuse` | |
+//! | code is left to be compiled once more | | `-mllvm -okl-jit` | |
 //! | mathematical functions on CUDA devices | | `-mllvm -okl-libdevice=FILE` | `OKL_LIBDEVICE=FILE`, `CUDA_PATH`, `CUDA_HOME` |
 //!
 //! A pass parameter beats a flag, a flag beats the environment.

@@ -7,7 +7,7 @@ use crate::analysis::iterations;
 use crate::diagnostic::{Declined, Site, report};
 use crate::ir::{Origin, ParallelLoop, Part, Region};
 use crate::llvm::{self, Call, Module, OwnModule, Point, Run, Severity};
-use crate::lower::{cpu, gpu, mpi};
+use crate::lower::{cpu, gpu, jit, mpi};
 use crate::options::{Options, plan_called};
 use crate::plan::{Plan, Plans};
 use crate::recognise::{self, Found};
@@ -28,10 +28,11 @@ pub const STAGES: &[Stage] = &[
     at(Point::Start, "okl-lower", lower),
     // Wherever LLVM simplifies a function: it may know now which of its two versions it is.
     at(Point::Peephole, "okl-choose-version", choose_version),
-    // Simplified, before vectorisation: say what regions access, make loops work on several elements at once, and fetch
+    // Simplified, before vectorisation: say what regions access, leave code for the program to compile once more, make loops work on several elements at once, and fetch
     // rows of blocks ahead, which adds calls that those before need not know.
     at(Point::BeforeVectorising, "okl-sections", declare_sections),
     at(Point::BeforeVectorising, "okl-costs", declare_costs),
+    at(Point::BeforeVectorising, "okl-embed", embed),
     at(Point::BeforeVectorising, "okl-lanes", add_lanes),
     at(Point::BeforeVectorising, "okl-prefetch", add_prefetches),
     // At the end: versions that turned out the same become one, large variables get pages that devices may have, too, and
@@ -401,6 +402,15 @@ fn declare_costs(run: &Run<'_>) -> bool {
 fn choose_version(run: &Run<'_>) -> bool {
     run.function
         .is_some_and(|function| mpi::twins::choose(run.module, function))
+}
+
+/// Leaves the code of loops as it is now for the program to compile once more, where the user asks for that.
+fn embed(run: &Run<'_>) -> bool {
+    llvm::jit_option()
+        && jit::embed::emit(
+            run.module,
+            &jit::embed::check(run.module, &run.vector_unit()),
+        )
 }
 
 /// Makes the loops of a lowered module work on several elements at once.

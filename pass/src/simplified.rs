@@ -49,8 +49,8 @@ pub fn simplified(module: &Module, functions: &[Function<'_>]) -> OwnModule {
     copy
 }
 
-/// Functions, those that they mention, and those that these mention.
-fn mentioned<'m>(functions: &[Function<'m>]) -> HashSet<Value<'m>> {
+/// Functions, the functions and variables that they mention, and those that these mention.
+pub fn mentioned<'m>(functions: &[Function<'m>]) -> HashSet<Value<'m>> {
     let mut found = HashSet::new();
     let mut seen = HashSet::new();
     let mut rest: Vec<Value<'m>> = functions.iter().map(|one| **one).collect();
@@ -59,6 +59,9 @@ fn mentioned<'m>(functions: &[Function<'m>]) -> HashSet<Value<'m>> {
             continue;
         }
         rest.extend(one.operands().into_iter().filter(|one| one.is_constant()));
+        if one.as_global().is_some() {
+            found.insert(one);
+        }
         if let Some(function) = one.as_function() {
             found.insert(one);
             rest.extend(function.instructions().into_iter().map(|one| *one));

@@ -15,6 +15,7 @@
 // FILES-NEXT: cmake
 // FILES-NEXT: libokl_cpu.so
 // FILES-NEXT: libokl_gpu.so
+// FILES-NEXT: libokl_jit.so
 // FILES-NEXT: libokl_job_mpi.so
 // FILES-NEXT: libokl_mpi.so
 // FILES-NEXT: libokl_op2.so

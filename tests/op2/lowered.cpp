@@ -13,7 +13,7 @@ static void flux(double const *a, double const *b, double *out) {
 void outside(double *x);
 
 // CHECK-LABEL: define dso_local void @edges(
-// CHECK:         call void @okl_op2_par_loop_v6(ptr nonnull @.str{{[.0-9]*}}, ptr %{{.*}}, i32 3, ptr nonnull %{{.*}}, ptr nonnull @_ZL4fluxPKdS0_Pd, ptr nonnull @okl.range._ZL4fluxPKdS0_Pd, ptr null, i32 0, i32 1, ptr nonnull @okl.components._ZL4fluxPKdS0_Pd, ptr null, ptr null)
+// CHECK:         call void @okl_op2_par_loop_v7(ptr nonnull @.str{{[.0-9]*}}, ptr %{{.*}}, i32 3, ptr nonnull %{{.*}}, ptr nonnull @_ZL4fluxPKdS0_Pd, ptr nonnull @okl.range._ZL4fluxPKdS0_Pd, ptr null, i32 0, i32 1, ptr nonnull @okl.components._ZL4fluxPKdS0_Pd, ptr null, ptr null, ptr null)
 extern "C" void edges(op_set set, op_map map, op_dat x, op_dat y) {
   // MISSED-DAG: lowered.cpp:[[#@LINE+1]]:3: remark: op_par_loop runs one element at a time: the target's vectors are too short
   op_par_loop(flux, "flux", set, op_arg_dat(x, 0, map, 2, "double", OP_READ),

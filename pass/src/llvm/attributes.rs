@@ -147,6 +147,11 @@ impl<'m> Call<'m> {
         self.add(own(module, name, value));
     }
 
+    /// Calls what the function's name does not say.
+    pub fn is_no_builtin(self, module: &Module) {
+        self.add(known(module, "nobuiltin", 0));
+    }
+
     /// The value of a string attribute of its own.
     pub fn noted(self, name: &str) -> Option<String> {
         let (key, size) = (name.as_ptr().cast(), name.len() as c_uint);

@@ -54,6 +54,12 @@ impl OwnModule {
         }
     }
 
+    /// Has LLVM say nothing of what it does to it, nor end the program where something is wrong. It has a context of its own.
+    pub fn tell_nobody(&mut self) {
+        // SAFETY: a live context; whom it told before is not needed again.
+        unsafe { okl_silence(self.raw_context()) };
+    }
+
     /// Simplifies it as LLVM's pipeline does before it vectorises.
     pub fn simplify(&mut self) {
         // SAFETY: a live module, of which nobody holds values: they borrow it.

@@ -33,6 +33,7 @@ pub fn plugin_info() -> PluginInfo {
 }
 
 unsafe extern "C" {
+    fn okl_jit_option() -> bool;
     fn okl_libdevice_option(write: TextSink, to: *mut c_void);
 }
 
@@ -40,6 +41,12 @@ unsafe extern "C" {
 pub fn libdevice_option() -> String {
     // SAFETY: the shim writes a live text.
     collect_text(|write, to| unsafe { okl_libdevice_option(write, to) })
+}
+
+/// Whether the compiler's option `-okl-jit` is said.
+pub fn jit_option() -> bool {
+    // SAFETY: the shim only reads the option.
+    unsafe { okl_jit_option() }
 }
 
 /// Where LLVM's pipeline runs a stage.

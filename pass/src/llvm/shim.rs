@@ -137,8 +137,13 @@ pub fn print_bytes(text: &[u8]) {
 
 /// A number that, of texts that differ, is the same by chance only; it is the same in each run.
 pub fn hash(text: &str) -> u64 {
-    // SAFETY: the text lives through the call.
-    unsafe { okl_hash(Text::new(text)) }
+    hash_bytes(text.as_bytes())
+}
+
+/// The same of bytes.
+pub fn hash_bytes(bytes: &[u8]) -> u64 {
+    // SAFETY: the bytes live through the call.
+    unsafe { okl_hash(Text::of_bytes(bytes)) }
 }
 
 /// How bad a diagnostic is.

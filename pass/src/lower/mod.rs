@@ -7,6 +7,7 @@ pub mod cpu;
 mod declarations;
 mod elements;
 pub mod gpu;
+pub mod jit;
 mod kept;
 mod marks;
 pub mod mpi;

@@ -58,7 +58,7 @@ impl<'m> Call<'m> {
                 builder.store(read, builder.offset(to, ARGUMENT_ACCESS as i64));
             }
         }
-        let callee = declare(module, &f::okl_op2_par_loop_v6);
+        let callee = declare(module, &f::okl_op2_par_loop_v7);
         let count = module.const_i32(count as i32);
         let (none, width) = (module.pointer().zero(), module.const_i32(0));
         let body = *functions.kernel;
@@ -77,6 +77,7 @@ impl<'m> Call<'m> {
             components,
             none,
             functions.device.unwrap_or(none),
+            none,
         ];
         let anchor = builder.call_like(one.site, callee, &operands);
         if let Some(anchor) = anchor.as_call() {

@@ -14,6 +14,7 @@ pub mod devices;
 mod effects;
 mod functions;
 pub mod gpu;
+pub mod jit;
 pub mod op2;
 pub mod openmp;
 mod schedule;
@@ -296,7 +297,7 @@ mod tests {
             ("__kmpc_reduce", f::okl_mpi_reduce),
             ("ompc_display_affinity", f::okl_mpi_omp_display_affinity),
             ("__atomic_load", f::okl_mpi_atomic_load_n),
-            ("okl_op2_par_loop_v6", op2::f::okl_op2_par_loop_v6),
+            ("okl_op2_par_loop_v7", op2::f::okl_op2_par_loop_v7),
             ("okl_cpu_begin_kernel_v1", cpu::f::okl_cpu_begin_kernel_v1),
             ("okl_gpu_launch_v5", gpu::f::okl_gpu_launch_v5),
         ] {

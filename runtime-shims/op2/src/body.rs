@@ -12,7 +12,7 @@ use okl_abi::op2::{Parameter, access, kind};
 
 use crate::{
     distribute::Distribution,
-    layout::{Arg, Dat, argtype},
+    layout::{Arg, Dat, Map, argtype},
     plan::{self, Column, Plan},
     private::{self, Private},
     settings,
@@ -48,59 +48,78 @@ fn strided(data: *mut c_char, size: i64, stride: i64) -> Parameter {
     }
 }
 
+/// How the elements lie that `argument` stands for: what of its parameter is the same for all that runs a loop.
+///
+/// # Safety
+/// The argument is right for the loop.
+pub(crate) unsafe fn shape(argument: &Arg) -> Parameter {
+    // SAFETY: the caller's promise: they are null or declared.
+    let (map, dat) = unsafe { (argument.map.as_ref(), argument.dat.as_ref()) };
+    let nowhere = std::ptr::null_mut();
+    if argument.opt == 0 {
+        return strided(nowhere, 0, 0);
+    }
+    let (size, stride) = dat.map_or((0, 0), Dat::steps);
+    let data = strided(nowhere, size as i64, stride as i64);
+    match (argument.argtype, map) {
+        (argtype::DAT, None) => data,
+        (argtype::DAT, Some(map)) if argument.idx < 0 => Parameter {
+            arity: i64::from(map.dim),
+            columns: i64::from(-argument.idx),
+            kind: kind::COLUMNS,
+            ..data
+        },
+        (argtype::DAT, Some(map)) => Parameter {
+            arity: i64::from(map.dim),
+            kind: kind::MAPPED,
+            ..data
+        },
+        (argtype::IDX, None) => Parameter {
+            kind: kind::NUMBER,
+            ..strided(nowhere, 0, 0)
+        },
+        (argtype::IDX, Some(map)) => {
+            let row = i64::from(map.dim) * size_of::<i32>() as i64;
+            strided(nowhere, row, 0)
+        }
+        _ => strided(nowhere, 0, 0),
+    }
+}
+
 /// What `argument` stands for.
 ///
 /// # Safety
 /// The argument is right for the loop; `scratch` stays where it is.
 unsafe fn parameter(argument: &Arg, scratch: &mut Scratch) -> Parameter {
-    // SAFETY: the caller's promise: they are null or declared.
-    let (map, dat) = unsafe { (argument.map.as_ref(), argument.dat.as_ref()) };
-    let (size, stride) = dat.map_or((0, 0), Dat::steps);
-    let data = || strided(argument.data, size as i64, stride as i64);
-    match (argument.argtype, map) {
+    // SAFETY: the caller's promise: it is null or declared.
+    let (map, mut parameter) = unsafe { (argument.map.as_ref(), shape(argument)) };
+    if argument.opt == 0 {
         // The loop's code may look up a map; the result is null all the same.
-        _ if argument.opt == 0 => {
-            let columns = argument.idx.unsigned_abs() as usize + 1;
-            scratch.nowhere.resize(columns, 0);
-            scratch.columns.resize(columns, std::ptr::null_mut());
-            Parameter {
-                map: scratch.nowhere.as_mut_ptr().cast(),
-                columns_at: scratch.columns.as_mut_ptr().cast(),
-                ..strided(std::ptr::null_mut(), 0, 0)
-            }
-        }
-        (argtype::DAT, None) => data(),
-        (argtype::DAT, Some(map)) if argument.idx < 0 => {
+        let columns = argument.idx.unsigned_abs() as usize + 1;
+        scratch.nowhere.resize(columns, 0);
+        scratch.columns.resize(columns, std::ptr::null_mut());
+        parameter.map = scratch.nowhere.as_mut_ptr().cast();
+        parameter.columns_at = scratch.columns.as_mut_ptr().cast();
+        return parameter;
+    }
+    // SAFETY: a column of the map.
+    let column = |map: &Map| unsafe { map.map.add(argument.idx as usize) }.cast();
+    parameter.data = match (argument.argtype, map) {
+        (argtype::IDX, None) => (&raw mut scratch.number).cast(),
+        (argtype::IDX, Some(map)) => column(map),
+        _ => argument.data.cast(),
+    };
+    match (parameter.kind, map) {
+        (kind::COLUMNS, Some(map)) => {
             let columns = &mut scratch.columns;
             columns.resize(-argument.idx as usize, std::ptr::null_mut());
-            Parameter {
-                map: map.map.cast(),
-                arity: i64::from(map.dim),
-                columns_at: columns.as_mut_ptr().cast(),
-                columns: columns.len() as i64,
-                kind: kind::COLUMNS,
-                ..data()
-            }
+            parameter.map = map.map.cast();
+            parameter.columns_at = columns.as_mut_ptr().cast();
         }
-        (argtype::DAT, Some(map)) => Parameter {
-            // SAFETY: a column of the map.
-            map: unsafe { map.map.add(argument.idx as usize) }.cast(),
-            arity: i64::from(map.dim),
-            kind: kind::MAPPED,
-            ..data()
-        },
-        (argtype::IDX, None) => Parameter {
-            kind: kind::NUMBER,
-            ..strided((&raw mut scratch.number).cast(), 0, 0)
-        },
-        (argtype::IDX, Some(map)) => strided(
-            // SAFETY: a column of the map.
-            unsafe { map.map.add(argument.idx as usize) }.cast(),
-            i64::from(map.dim) * size_of::<i32>() as i64,
-            0,
-        ),
-        _ => strided(argument.data, 0, 0),
+        (kind::MAPPED, Some(map)) => parameter.map = column(map),
+        _ => (),
     }
+    parameter
 }
 
 /// What runs.
@@ -402,7 +421,7 @@ pub(crate) unsafe fn every_meeting(
 ///
 /// # Safety
 /// The argument is right for the loop.
-unsafe fn used(argument: &Arg) -> Option<(&Arg, std::ops::Range<usize>)> {
+pub(crate) unsafe fn used(argument: &Arg) -> Option<(&Arg, std::ops::Range<usize>)> {
     // SAFETY: the caller's promise: it is null or declared.
     let dat = unsafe { argument.dat.as_ref() };
     let start = argument.data.addr();

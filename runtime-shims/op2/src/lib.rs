@@ -13,6 +13,7 @@
 //! | `argument` | makes and checks the arguments of a loop |
 //! | `par_loop` | what the code of a loop calls |
 //! | `body` | runs a loop for elements of this rank |
+//! | `versions` | code of loops that was compiled while the program runs |
 //! | `offload` | runs a loop on a device |
 //! | `increments`, `staged` | how what it adds through maps comes there, and what its blocks add |
 //! | `ranks` | the same over a distributed set |
@@ -91,6 +92,7 @@ mod team;
 mod times;
 mod topology;
 mod value;
+mod versions;
 
 macro_rules! export {
     ($($(#[$doc:meta])* fn $name:ident($($param:ident: $type:ident),*): [$($effect:ident),*] $($words:literal)?;)*) => {$(

@@ -12,8 +12,7 @@ use crate::{
     argument::require_right,
     backend,
     body::{
-        Body, Original, Range, both_add, every_meeting, is_number, may_have_lanes, run,
-        run_reproducibly,
+        Body, Original, both_add, every_meeting, is_number, may_have_lanes, run, run_reproducibly,
     },
     conflicts, device, distribute, job,
     layout::{Arg, Set, argtype},
@@ -22,6 +21,7 @@ use crate::{
     ranks,
     report::{self, print, text},
     settings, storage, sums, team, times,
+    versions::{self, Functions, Version},
 };
 
 /// Calls `kernel` for each element of `set`.
@@ -29,9 +29,9 @@ use crate::{
 /// # Safety
 /// `arguments` are `count`, made by this library; `range`, and of `lanes`, `components` and `component_lanes`
 /// those that are not null, call `kernel` with as many parameters of its types; `device` is null, or says how a
-/// device does; `name` is a string.
+/// device does; `jit` is null, or has code of the same functions; `name` is a string.
 #[expect(clippy::too_many_arguments, reason = "the boundary with compiled code")]
-pub(crate) unsafe fn okl_op2_par_loop_v6(
+pub(crate) unsafe fn okl_op2_par_loop_v7(
     name: *mut c_void,
     set: *mut c_void,
     count: c_int,
@@ -44,6 +44,7 @@ pub(crate) unsafe fn okl_op2_par_loop_v6(
     components: *mut c_void,
     component_lanes: *mut c_void,
     device: *mut c_void,
+    jit: *mut c_void,
 ) {
     let (name, set) = (name.cast::<c_char>().cast_const(), set.cast::<Set>());
     // SAFETY: the caller's promises.
@@ -106,13 +107,16 @@ pub(crate) unsafe fn okl_op2_par_loop_v6(
         });
         ranks::refresh(&mut arguments);
         let arguments = &arguments[..];
+        let compiled = Functions::of(range, lanes, width, components, component_lanes);
+        let version = versions::find(jit, arguments, compiled, by_component > 0);
+        let newer = version.and_then(Version::functions);
+        let functions = newer.unwrap_or(compiled);
         let (range, lanes) = match by_component {
-            0 => (range, lanes),
-            _ => (components, component_lanes),
+            0 => (functions.range, functions.lanes),
+            _ => (functions.components, functions.component_lanes),
         };
-        let range = std::mem::transmute::<*mut c_void, Range>(range);
-        let lanes = std::mem::transmute::<*mut c_void, Option<Range>>(lanes);
-        let lanes = lanes.filter(|_| width > 1 && may_have_lanes(arguments));
+        let range = range.expect("a loop has such a function");
+        let lanes = lanes.filter(|_| functions.width > 1 && may_have_lanes(arguments));
         conflicts::tell(loop_name, set, arguments, distribution.as_deref());
         // Where each rank declares a part, an element's number is that of its data on the rank.
         let told = distribution.as_ref().filter(|_| !local::is_local());
@@ -144,10 +148,13 @@ pub(crate) unsafe fn okl_op2_par_loop_v6(
             Some(distribution) => ranks::run_distributed(&body, set, arguments, most, distribution),
         };
         if lanes.is_some() {
-            way.lanes = width as usize;
+            way.lanes = functions.width as usize;
         }
         way.by_component = by_component;
         let seconds = times::now() - start - way.plan_seconds;
+        if let Some(version) = version {
+            version.took(newer.is_some(), seconds / size.max(1) as f64);
+        }
         times::add(name, seconds, bytes(size, arguments), way);
         drop(settling);
     }

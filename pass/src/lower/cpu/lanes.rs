@@ -24,7 +24,7 @@ use crate::analysis::runtime::{self, argument, effects};
 use crate::diagnostic::Site;
 use crate::ir::{Kind, Mode, Parameter, Storage};
 use crate::llvm::{Call, Function, Module, Value, VectorUnit};
-use crate::marks::{COMPONENT_LANES, COMPONENTS, LANES, RANGE, is_lowered_range};
+use crate::marks::{COMPONENT_LANES, COMPONENTS, LANES, RANGE, is_lowered_range, vector_bits};
 use crate::record::LoopRecord;
 use crate::simplified::Unrolled;
 
@@ -107,8 +107,10 @@ impl<'m> LoopPlan<'m> {
             (Ok(body), Ok(kernel), Ok(record)) => {
                 let parameters = record.parameters();
                 let kernel = Kernel::of(module, **kernel, &parameters);
-                layout::check(&parameters)
-                    .map(|()| Found::of(&kernel, unit.bits(*body), components.is_some()))
+                layout::check(&parameters).map(|()| {
+                    let bits = vector_bits(*body).unwrap_or_else(|| unit.bits(*body));
+                    Found::of(&kernel, bits, components.is_some())
+                })
             }
             (Err(reason), ..) | (_, Err(reason), _) | (.., Err(reason)) => Err(reason.clone()),
         };
@@ -199,7 +201,7 @@ impl<'m> LoopPlan<'m> {
 }
 
 /// The range functions of loops, as they stand in the module, each with the calls that run it.
-fn loops(module: &Module) -> Vec<(Function<'_>, Vec<Call<'_>>)> {
+pub(in crate::lower) fn loops(module: &Module) -> Vec<(Function<'_>, Vec<Call<'_>>)> {
     let ranges = module.functions().into_iter();
     let loops = ranges.map(|range| {
         let calls = range.users().into_iter().filter_map(Value::as_call);
@@ -212,17 +214,21 @@ fn loops(module: &Module) -> Vec<(Function<'_>, Vec<Call<'_>>)> {
 }
 
 /// Which operand of the call that runs a loop has that name.
-fn position(site: Call<'_>, name: &str) -> usize {
+pub(in crate::lower) fn position(site: Call<'_>, name: &str) -> usize {
     let position = runtime::function(site).and_then(|function| function.position(name));
     position.expect("the function has the parameter")
 }
 
-fn operand<'m>(site: Call<'m>, name: &str) -> Value<'m> {
+/// The operand of that name.
+pub(in crate::lower) fn operand<'m>(site: Call<'m>, name: &str) -> Value<'m> {
     site.arguments()[position(site, name)]
 }
 
 /// What all calls of a loop say of it; nothing where none of them has ever said anything.
-fn record<'m>(range: Function<'m>, sites: &[Call<'m>]) -> Option<Result<LoopRecord<'m>, String>> {
+pub(in crate::lower) fn record<'m>(
+    range: Function<'m>,
+    sites: &[Call<'m>],
+) -> Option<Result<LoopRecord<'m>, String>> {
     let records: Vec<_> = sites.iter().map(|site| LoopRecord::at(*site)).collect();
     if records.iter().all(Option::is_none) {
         let lost = || Err("its record is lost".to_string());

@@ -1,0 +1,262 @@
+//! Code as bitcode, and machine code of it in this process: the safe side of `cxx/jit.cpp`, and the C API's part.
+
+use std::ffi::{CStr, CString, c_void};
+
+use inkwell::llvm_sys::bit_reader::LLVMParseBitcodeInContext2;
+use inkwell::llvm_sys::bit_writer::LLVMWriteBitcodeToMemoryBuffer;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMErrorRef, LLVMGetErrorMessage};
+use inkwell::llvm_sys::orc2::lljit::*;
+use inkwell::llvm_sys::orc2::*;
+use inkwell::llvm_sys::prelude::LLVMModuleRef;
+use inkwell::llvm_sys::target_machine::*;
+
+use super::{Function, Global, Instruction, Machine, Module, OwnModule, Value};
+
+unsafe extern "C" {
+    fn okl_jit_detach(module: LLVMModuleRef);
+    fn okl_jit_place_anywhere(module: LLVMModuleRef);
+    fn okl_jit_run(module: LLVMModuleRef, machine: LLVMTargetMachineRef, late: bool);
+}
+
+/// Makes this processor known to LLVM, for whoever is not a compiler.
+pub fn own_targets() {
+    use inkwell::llvm_sys::target::*;
+    // SAFETY: that may be done any number of times.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        {
+            LLVMInitializeX86TargetInfo();
+            LLVMInitializeX86Target();
+            LLVMInitializeX86TargetMC();
+            LLVMInitializeX86AsmPrinter();
+            LLVMInitializeX86AsmParser();
+        }
+        #[cfg(target_arch = "aarch64")]
+        {
+            LLVMInitializeAArch64TargetInfo();
+            LLVMInitializeAArch64Target();
+            LLVMInitializeAArch64TargetMC();
+            LLVMInitializeAArch64AsmPrinter();
+            LLVMInitializeAArch64AsmParser();
+        }
+    }
+}
+
+/// What LLVM says of the processor that runs this.
+fn told(ask: unsafe extern "C" fn() -> *mut std::ffi::c_char) -> CString {
+    // SAFETY: LLVM gives a text, which is ours to dispose of.
+    unsafe {
+        let text = ask();
+        let own = CStr::from_ptr(text).to_owned();
+        LLVMDisposeMessage(text);
+        own
+    }
+}
+
+impl Machine {
+    /// For the processor that runs this, and its names: of the processor and of what it has. None where LLVM lacks it.
+    pub fn own() -> Option<(Self, [String; 2])> {
+        let triple = told(LLVMGetDefaultTargetTriple);
+        let (name, features) = (told(LLVMGetHostCPUName), told(LLVMGetHostCPUFeatures));
+        let (mut target, mut message) = (std::ptr::null_mut(), std::ptr::null_mut());
+        // SAFETY: texts that live through the calls; LLVM gives a target or a message, which is ours to dispose of.
+        let raw = unsafe {
+            if LLVMGetTargetFromTriple(triple.as_ptr(), &mut target, &mut message) != 0 {
+                LLVMDisposeMessage(message);
+                return None;
+            }
+            LLVMCreateTargetMachine(
+                target,
+                triple.as_ptr(),
+                name.as_ptr(),
+                features.as_ptr(),
+                LLVMCodeGenOptLevel::LLVMCodeGenLevelAggressive,
+                LLVMRelocMode::LLVMRelocPIC,
+                LLVMCodeModel::LLVMCodeModelSmall,
+            )
+        };
+        let texts = [name, features].map(|text| text.to_string_lossy().into_owned());
+        (!raw.is_null()).then_some((Self(raw), texts))
+    }
+
+    /// Simplifies the functions of a module, of which more is known than when that was done before, and runs the stages in
+    /// front of vectorisation.
+    pub fn simplify_again(&self, module: &mut OwnModule) {
+        // SAFETY: a live module of this machine's, of which nobody holds values.
+        unsafe { okl_jit_run(module.raw(), self.0, false) }
+    }
+
+    /// Does with it what LLVM does behind these stages.
+    pub fn vectorise(&self, module: &mut OwnModule) {
+        // SAFETY: as above.
+        unsafe { okl_jit_run(module.raw(), self.0, true) }
+    }
+}
+
+impl OwnModule {
+    /// Reads bitcode, in a context of its own, which is never given back.
+    pub fn read(bitcode: &[u8]) -> Result<Self, String> {
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: bytes that live through the call; LLVM gives a module, or fails.
+        unsafe {
+            let (data, size) = (bitcode.as_ptr().cast(), bitcode.len());
+            let buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(data, size, c"code".as_ptr());
+            let failed = LLVMParseBitcodeInContext2(LLVMContextCreate(), buffer, &mut raw) != 0;
+            LLVMDisposeMemoryBuffer(buffer);
+            match failed {
+                true => Err("LLVM cannot read the bitcode".to_string()),
+                false => Ok(Self::new(raw)),
+            }
+        }
+    }
+
+    /// Takes from it what concerns the file and the program that it is of.
+    pub fn detach(&mut self) {
+        // SAFETY: a live module, of which nobody holds values.
+        unsafe { okl_jit_detach(self.raw()) }
+    }
+
+    /// Has what it declares be at any distance.
+    pub fn place_anywhere(&mut self) {
+        // SAFETY: as above.
+        unsafe { okl_jit_place_anywhere(self.raw()) }
+    }
+}
+
+impl Module {
+    /// As LLVM's bitcode.
+    pub fn bitcode(&self) -> Vec<u8> {
+        // SAFETY: a live module; the buffer is copied and disposed of.
+        unsafe {
+            let buffer = LLVMWriteBitcodeToMemoryBuffer(self.raw());
+            let data = LLVMGetBufferStart(buffer).cast::<u8>();
+            let bytes = std::slice::from_raw_parts(data, LLVMGetBufferSize(buffer)).to_vec();
+            LLVMDisposeMemoryBuffer(buffer);
+            bytes
+        }
+    }
+
+    /// A constant that consists of these bytes.
+    pub fn const_bytes(&self, bytes: &[u8]) -> Value<'_> {
+        let (data, size) = (bytes.as_ptr().cast(), bytes.len());
+        // SAFETY: a live context and as many bytes.
+        unsafe { Value::new(LLVMConstStringInContext2(self.raw_context(), data, size, 1)) }
+    }
+}
+
+impl<'m> Global<'m> {
+    /// Is, wherever the module uses it, one that never changes and begins with `value`; where it is stays what it was.
+    pub fn set_known(self, module: &'m Module, value: Value<'m>) {
+        let linkage = super::Linkage::LLVMAvailableExternallyLinkage;
+        let known = module.add_global("", value.ty(), Some(value), linkage);
+        known.set_readonly();
+        known.set_alignment(self.alignment());
+        self.replace_all_uses_with(*known);
+        let name = self.name();
+        self.set_name("");
+        known.set_name(&name);
+        self.erase();
+    }
+}
+
+impl Function<'_> {
+    /// Takes back a string attribute.
+    pub fn unmark(self, name: &str) {
+        let (data, size) = (name.as_ptr().cast(), name.len() as u32);
+        // SAFETY: a function and as many bytes.
+        unsafe {
+            LLVMRemoveStringAttributeAtIndex(
+                self.raw(),
+                inkwell::llvm_sys::LLVMAttributeFunctionIndex,
+                data,
+                size,
+            )
+        }
+    }
+}
+
+impl Instruction<'_> {
+    /// Whether what it computes may be rounded or reordered as the compiler likes.
+    pub fn rounds_freely(self) -> bool {
+        use inkwell::llvm_sys::{
+            LLVMFastMathAllowContract, LLVMFastMathAllowReassoc, LLVMFastMathAllowReciprocal,
+            LLVMFastMathApproxFunc, LLVMFastMathNoSignedZeros,
+        };
+        let free = LLVMFastMathAllowContract
+            | LLVMFastMathAllowReassoc
+            | LLVMFastMathAllowReciprocal
+            | LLVMFastMathApproxFunc
+            | LLVMFastMathNoSignedZeros;
+        // SAFETY: an instruction, which is asked for flags if it has any.
+        unsafe {
+            LLVMCanValueUseFastMathFlags(self.raw()) != 0
+                && LLVMGetFastMathFlags(self.raw()) & free != 0
+        }
+    }
+}
+
+/// Machine code in this process, which stays there.
+pub struct Linked(LLVMOrcLLJITRef);
+
+/// What LLVM says of a failure.
+///
+/// # Safety
+/// `error` is null or an error of LLVM's that nobody has taken.
+unsafe fn checked(error: LLVMErrorRef) -> Result<(), String> {
+    if error.is_null() {
+        return Ok(());
+    }
+    // SAFETY: the caller's promise; the text is copied and disposed of.
+    unsafe {
+        let text = LLVMGetErrorMessage(error);
+        let own = CStr::from_ptr(text).to_string_lossy().into_owned();
+        LLVMDisposeErrorMessage(text);
+        Err(own)
+    }
+}
+
+impl Linked {
+    /// Links an object, in which these names are what is at these addresses; other names are the program's and its
+    /// libraries'.
+    pub fn of(object: &[u8], names: &[(String, u64)]) -> Result<Self, String> {
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: LLVM gives an instance or an error; it takes the symbols and the buffer that it is handed.
+        unsafe {
+            checked(LLVMOrcCreateLLJIT(&mut raw, std::ptr::null_mut()))?;
+            let library = LLVMOrcLLJITGetMainJITDylib(raw);
+            let symbol = |(name, address): &(String, u64)| {
+                let name = CString::new(name.as_str()).expect("symbol names have no NUL");
+                LLVMOrcCSymbolMapPair {
+                    Name: LLVMOrcLLJITMangleAndIntern(raw, name.as_ptr()),
+                    Sym: LLVMJITEvaluatedSymbol {
+                        Address: *address,
+                        Flags: LLVMJITSymbolFlags {
+                            GenericFlags:
+                                LLVMJITSymbolGenericFlags::LLVMJITSymbolGenericFlagsExported as u8,
+                            TargetFlags: 0,
+                        },
+                    },
+                }
+            };
+            let mut symbols: Vec<_> = names.iter().map(symbol).collect();
+            if !symbols.is_empty() {
+                let defined = LLVMOrcAbsoluteSymbols(symbols.as_mut_ptr(), symbols.len());
+                checked(LLVMOrcJITDylibDefine(library, defined))?;
+            }
+            let (data, size) = (object.as_ptr().cast(), object.len());
+            let buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(data, size, c"code".as_ptr());
+            checked(LLVMOrcLLJITAddObjectFile(raw, library, buffer))?;
+        }
+        Ok(Self(raw))
+    }
+
+    /// Where something of that name is.
+    pub fn address(&self, name: &str) -> Result<*mut c_void, String> {
+        let name = CString::new(name).expect("symbol names have no NUL");
+        let mut address = 0;
+        // SAFETY: a live instance and a text that lives through the call.
+        unsafe { checked(LLVMOrcLLJITLookup(self.0, &mut address, name.as_ptr()))? };
+        Ok(std::ptr::with_exposed_provenance_mut(address as usize))
+    }
+}

@@ -1,0 +1,134 @@
+//! Makes machine code of what [`super::embed`] has left, in the program, for values that are known.
+
+use std::time::Instant;
+
+use okl_abi::Effects;
+use okl_abi::jit::{ENTRY, JitValue, code_flags};
+
+use super::fold::{self, Known};
+use super::{declared, rounding};
+use crate::analysis::runtime::{effects, effects_of};
+use crate::llvm::{Function, Linked, Machine, Module, OwnModule, own_targets};
+use crate::marks::set_vector_bits;
+
+/// What is asked: see [`okl_abi::jit::JitRequest`].
+pub struct Request<'a> {
+    /// The code.
+    pub bitcode: &'a [u8],
+    /// Where what it declares is.
+    pub addresses: &'a [u64],
+    /// Which values are known.
+    pub values: &'a [JitValue],
+    /// Their bytes.
+    pub bytes: &'a [u8],
+    /// Bits of [`code_flags`].
+    pub flags: i64,
+    /// What is called in place of what runs the code.
+    pub receiver: u64,
+    /// Bits of the receiver's arguments that are to be null.
+    pub unwanted: i64,
+    /// Bits of those that it does not look at.
+    pub unread: i64,
+    /// Bits of the vectors that the code was compiled for.
+    pub vector_bits: i64,
+}
+
+/// A version.
+pub struct Version {
+    /// What calls the receiver, where it is: see [`okl_abi::jit::JitAnswer::entry`].
+    pub entry: *mut std::ffi::c_void,
+    /// Nanoseconds that simplifying it took, and making machine code.
+    pub nanoseconds: [u64; 2],
+}
+
+/// Makes one, or says what failed.
+pub fn make(request: &Request<'_>) -> Result<Version, String> {
+    let start = Instant::now();
+    own_targets();
+    let own = Machine::own().ok_or("this LLVM has no code for the processor")?;
+    let (machine, [processor, features]) = own;
+    let mut code = OwnModule::read(request.bitcode)?;
+    code.tell_nobody();
+    code.place_anywhere();
+    let mut symbols = Vec::new();
+    let known = known(request)?;
+    drop_arguments(&code, request.unwanted)?;
+    {
+        let declared = declared(&code);
+        if declared.len() != request.addresses.len() {
+            return Err("the addresses are those of other code".to_string());
+        }
+        for (one, &address) in declared.iter().zip(request.addresses) {
+            let name = one.name();
+            let runs = effects_of(&name).has(Effects::RUNS_LOOP);
+            symbols.push((name, if runs { request.receiver } else { address }));
+        }
+        fold::variables(&code, &declared, &known);
+        fold::behind_parameters(&code, &known);
+        let has = |flag: i64| request.flags & flag != 0;
+        if !has(code_flags::LOOSE) {
+            rounding::fix(&code, has(code_flags::FUSED));
+        }
+        for function in code.functions() {
+            if function.is_declaration() {
+                continue;
+            }
+            function.unmark("tune-cpu");
+            function.mark(&code, "target-cpu", &processor);
+            function.mark(&code, "target-features", &features);
+            if has(code_flags::COUNTS_LANES) && !has(code_flags::LOOSE) {
+                set_vector_bits(&code, function, request.vector_bits);
+            }
+        }
+    }
+    machine.simplify_again(&mut code);
+    fold::behind_parameters(&code, &known);
+    drop_arguments(&code, request.unread)?;
+    machine.vectorise(&mut code);
+    code.verify()?;
+    if code.function(ENTRY).is_none_or(|one| one.is_declaration()) {
+        return Err("a stage failed".to_string());
+    }
+    let simplified = start.elapsed().as_nanos() as u64;
+    let object = machine.compile(&mut code, false);
+    let object = object.ok_or("LLVM has no machine code for it")?;
+    let entry = Linked::of(&object, &symbols)?.address(ENTRY)?;
+    let all = start.elapsed().as_nanos() as u64;
+    Ok(Version {
+        entry,
+        nanoseconds: [simplified, all - simplified],
+    })
+}
+
+/// Has some of the receiver's arguments be null, and takes out what nothing reaches then.
+fn drop_arguments(code: &Module, which: i64) -> Result<(), String> {
+    let entry = code.function(ENTRY).ok_or("it has no entry")?;
+    let calls = entry
+        .instructions()
+        .into_iter()
+        .filter_map(|one| one.as_call());
+    for call in calls.filter(|one| effects(*one).has(Effects::RUNS_LOOP)) {
+        for (at, argument) in call.arguments().into_iter().enumerate() {
+            if which >> at & 1 != 0 {
+                call.instruction().set_operand(at, argument.ty().zero());
+            }
+        }
+    }
+    let is_left_over = |one: &Function<'_>| one.is_local() && one.is_unused();
+    while let Some(one) = code.functions().into_iter().find(is_left_over) {
+        one.erase_unused();
+    }
+    Ok(())
+}
+
+fn known<'a>(request: &Request<'a>) -> Result<Vec<Known<'a>>, String> {
+    let mut rest = request.bytes;
+    let mut all = Vec::new();
+    for at in request.values {
+        let parts = rest.split_at_checked(at.size as usize);
+        let (bytes, behind) = parts.ok_or("values are missing")?;
+        rest = behind;
+        all.push(Known { at, bytes });
+    }
+    Ok(all)
+}

@@ -1,0 +1,128 @@
+//! What code that may be compiled once more at run time shares with whoever has that done: the pass embeds a [`JitCode`],
+//! the run time whose loop it is looks for a version of it ([`JitRequest`]), and `libokl_jit.so` makes that.
+
+use crate::tables::abi_structs;
+
+abi_structs! {
+    /// Code that may be compiled once more, when more is known of it. A variable of the file that has the code.
+    struct JitCode {
+        /// What the user calls it, NUL-terminated.
+        name: ptr,
+        /// Hash of the bitcode and of what is said here of its values.
+        hash: i64,
+        /// LLVM's bitcode of the code and of what it reaches.
+        bitcode: ptr,
+        /// Bytes of `bitcode`.
+        length: i64,
+        /// What the bitcode declares and does not define, in its order: addresses. Null is what nothing reaches.
+        addresses: ptr,
+        /// Length of `addresses`.
+        address_count: i64,
+        /// [`JitValue`] array: what is the same for all that a version runs.
+        values: ptr,
+        /// Length of `values`.
+        value_count: i64,
+        /// Bits of [`code_flags`](super::jit::code_flags).
+        flags: i64,
+        /// Bits of the vectors that it was compiled for ahead of time.
+        vector_bits: i64,
+        /// The run time's: null until it has met the code.
+        versions: ptr,
+    }
+
+    /// A value that code reads and does not change.
+    struct JitValue {
+        /// One of [`value`](super::jit::value).
+        kind: i64,
+        /// Of a variable its position in `addresses`; else the number of the function's parameter.
+        place: i64,
+        /// Bytes from where that points to, to the value.
+        offset: i64,
+        /// Bytes of the value.
+        size: i64,
+        /// Of a variable its address.
+        variable: ptr,
+    }
+
+    /// What is asked of `libokl_jit.so`.
+    struct JitRequest {
+        /// The fields of the [`JitCode`].
+        bitcode: ptr,
+        /// See `bitcode`.
+        length: i64,
+        /// See `bitcode`.
+        addresses: ptr,
+        /// See `bitcode`.
+        address_count: i64,
+        /// [`JitValue`] array: those that have a known value.
+        values: ptr,
+        /// Length of `values`.
+        value_count: i64,
+        /// The bytes of these values, one behind the other.
+        bytes: ptr,
+        /// Those of the [`JitCode`], and [`LOOSE`](super::jit::code_flags::LOOSE).
+        flags: i64,
+        /// What is called in place of the function that runs the code: by [`JitAnswer::entry`], which hands over what has been
+        /// made of it.
+        receiver: ptr,
+        /// Which of the receiver's arguments are to be null, as bits: functions that are not wanted are not made.
+        unwanted: i64,
+        /// Which of them it does not look at.
+        unread: i64,
+        /// See `bitcode`.
+        vector_bits: i64,
+    }
+
+    /// What `libokl_jit.so` answers.
+    struct JitAnswer {
+        /// `void entry(void *to)`: calls the receiver with `to` in place of its first argument. Null where something failed.
+        entry: ptr,
+        /// Nanoseconds that it took to simplify the code.
+        simplify: i64,
+        /// Nanoseconds that it took to make machine code of it.
+        generate: i64,
+        /// What failed, NUL-terminated: room for `room` bytes.
+        message: ptr,
+        /// See `message`.
+        room: i64,
+    }
+}
+
+/// Values of `JitValue::kind`.
+pub mod value {
+    /// A variable.
+    pub const VARIABLE: i64 = 0;
+    /// What a parameter of the function points to.
+    pub const BEHIND: i64 = 1;
+    /// A parameter of the function.
+    pub const PARAMETER: i64 = 2;
+}
+
+/// Bits of `JitCode::flags`.
+pub mod code_flags {
+    /// Ahead of time products and sums became one operation wherever the program allowed it; without it they never did.
+    pub const FUSED: i64 = 1;
+    /// Results depend on how many elements run at once.
+    pub const COUNTS_LANES: i64 = 2;
+    /// The program leaves it to the compiler how results are rounded: those of two compilations may differ.
+    pub const ROUNDS_FREELY: i64 = 4;
+    /// Of a request: results need not be those of the code as it was compiled ahead of time.
+    pub const LOOSE: i64 = 8;
+}
+
+/// Which `libokl_jit.so` a run time is for: it is part of the name of its function.
+pub const COMPILE: &str = "okl_jit_compile_v1";
+
+/// The name of the function by which the code of a version hands over what it has become.
+pub const ENTRY: &str = "okl.jit.entry";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_structs_are_those_of_their_version() {
+        assert_eq!(crate::hash("", LAYOUT_TEXT), 0x538f44d27da6dd65);
+        assert_eq!(COMPILE, "okl_jit_compile_v1");
+    }
+}

@@ -1,0 +1,445 @@
+//! The versions of some code, by the values that they are for.
+//!
+//! A call compares the values that are there with those of the version that ran last: only if they differ it looks further.
+//! Where there come to be many versions, the values in which they differ are given up: they are not put in any more.
+
+use std::cell::UnsafeCell;
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::*};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use okl_abi::jit::{JitCode, JitValue, code_flags, value};
+
+use crate::compiler::{self, Job, Receiver, text};
+use crate::report::{self, Tells};
+use crate::settings::{Mode, Settings, settings};
+use crate::trial::Trial;
+
+/// More versions are not made for values that change.
+const MOST: usize = 8;
+
+/// What a version became, of type `E`: functions that run instead of those that were compiled ahead of time.
+pub struct Version<E: 'static> {
+    /// The values that it is for, by their numbers, and their bytes.
+    kept: Arc<[usize]>,
+    key: Box<[u8]>,
+    unwanted: i64,
+    became: OnceLock<Result<Became<E>, String>>,
+    /// Where it is handed over.
+    room: UnsafeCell<MaybeUninit<E>>,
+    asked: AtomicU64,
+    calls: AtomicU64,
+    trial: Trial,
+}
+
+// SAFETY: what is handed over is written by one thread, before `became` says so.
+unsafe impl<E: Send + Sync> Sync for Version<E> {}
+
+struct Became<E> {
+    functions: E,
+    seconds: [f64; 2],
+}
+
+impl<E: Copy> Version<E> {
+    /// What it became, if it is to run now; where it is not, what runs is still to be told by [`took`](Self::took).
+    pub fn functions(&self) -> Option<E> {
+        let became = self.became.get()?.as_ref().ok()?;
+        let runs = settings().mode == Mode::Sync || self.trial.runs_version();
+        runs.then(|| {
+            self.calls.fetch_add(1, Relaxed);
+            became.functions
+        })
+    }
+
+    /// A call took so long for each element: of the version, or of the code as it was.
+    pub fn took(&self, of_version: bool, seconds: f64) {
+        if self.became.get().is_some_and(Result::is_ok) {
+            self.trial.took(of_version, seconds);
+        }
+    }
+
+    fn is_for(&self, values: &Values<'_>) -> bool {
+        let mut rest = &self.key[..];
+        let is_wanted = self.unwanted == values.unwanted;
+        is_wanted
+            && self.kept.iter().all(|&at| {
+                let now = values.bytes(at);
+                let is_same = rest.starts_with(now);
+                rest = &rest[now.len().min(rest.len())..];
+                is_same
+            })
+    }
+}
+
+/// The versions of some code, and which values are put in.
+struct Table<E: 'static> {
+    kept: Arc<[usize]>,
+    all: Vec<&'static Version<E>>,
+    /// Those for values that were given up.
+    before: Vec<&'static Version<E>>,
+}
+
+struct Versions<E: 'static> {
+    name: String,
+    /// The one that was asked for last, or null.
+    last: AtomicPtr<Version<E>>,
+    table: Mutex<Table<E>>,
+    /// How often code was asked for that could have versions.
+    asked: AtomicU64,
+}
+
+/// What is asked for.
+pub struct Asked<'a, E> {
+    /// The code, a variable of the program's.
+    pub code: *mut JitCode,
+    /// Where a value is now that is behind a parameter, or is one.
+    pub place: &'a dyn Fn(&JitValue) -> *const u8,
+    /// Gets a version: it writes an `E` to its first argument.
+    pub receiver: Receiver,
+    /// Bits of its arguments that are not wanted: they are null.
+    pub unwanted: i64,
+    /// What the code was compiled to ahead of time.
+    pub compiled: E,
+    /// What of a version may be used beside that, by the code's flags and the request's; an error is why nothing.
+    pub accepts: fn(E, E, i64) -> Result<E, String>,
+}
+
+/// The values of some code as they are now.
+struct Values<'a> {
+    all: &'a [JitValue],
+    place: &'a dyn Fn(&JitValue) -> *const u8,
+    unwanted: i64,
+}
+
+impl Values<'_> {
+    fn bytes(&self, at: usize) -> &[u8] {
+        let one = &self.all[at];
+        let from = match one.kind {
+            value::VARIABLE => one.variable.cast::<u8>().cast_const(),
+            _ => (self.place)(one),
+        };
+        // SAFETY: a value that the code reads, of that size, and that nobody changes meanwhile.
+        unsafe { std::slice::from_raw_parts(from, one.size as usize) }
+    }
+}
+
+/// The version for the values that are there now, where there is one; it may have failed, or not be made yet.
+///
+/// # Safety
+/// The code is one of the program's, or null; where its values are, as they are asked for, they can be read; `E` is what the
+/// receiver gets.
+pub unsafe fn find<E: Copy + Send + Sync + 'static>(
+    asked: &Asked<'_, E>,
+) -> Option<&'static Version<E>> {
+    if asked.code.is_null() {
+        return None;
+    }
+    let settings = settings();
+    // SAFETY: the caller's promise.
+    let code = unsafe { &*asked.code };
+    let is_free = code.flags & code_flags::ROUNDS_FREELY != 0;
+    if settings.mode == Mode::Off || is_free && !settings.loose {
+        return None;
+    }
+    // SAFETY: the caller's promises.
+    unsafe {
+        let versions = Versions::<E>::of(asked.code);
+        versions.find(asked, code, settings)
+    }
+}
+
+impl<E: Copy + Send + Sync + 'static> Versions<E> {
+    /// # Safety
+    /// The code is one of the program's, all of whose versions are of this type.
+    unsafe fn of(code: *mut JitCode) -> &'static Self {
+        // SAFETY: nothing else writes that field; what is there stays.
+        unsafe {
+            let there = AtomicPtr::from_ptr(
+                (&raw mut (*code).versions)
+                    .cast::<*mut Self>()
+                    .as_mut()
+                    .expect("a field"),
+            );
+            if let Some(versions) = there.load(Acquire).as_ref() {
+                return versions;
+            }
+            let new = Box::into_raw(Box::new(Self {
+                name: text((*code).name),
+                last: AtomicPtr::new(std::ptr::null_mut()),
+                table: Mutex::new(Table {
+                    kept: (0..(*code).value_count as usize).collect(),
+                    all: Vec::new(),
+                    before: Vec::new(),
+                }),
+                asked: AtomicU64::new(0),
+            }));
+            match there.compare_exchange(std::ptr::null_mut(), new, AcqRel, Acquire) {
+                Ok(_) => {
+                    report::add(&*new);
+                    &*new
+                }
+                Err(other) => {
+                    drop(Box::from_raw(new));
+                    &*other
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// What is asked for is right for this code.
+    unsafe fn find(
+        &self,
+        asked: &Asked<'_, E>,
+        code: &JitCode,
+        settings: Settings,
+    ) -> Option<&'static Version<E>> {
+        self.asked.fetch_add(1, Relaxed);
+        let values = Values {
+            // SAFETY: the caller's promise.
+            all: unsafe { self::values(code) },
+            place: asked.place,
+            unwanted: asked.unwanted,
+        };
+        // SAFETY: versions stay.
+        let last = unsafe { self.last.load(Acquire).as_ref() };
+        let version = match last.filter(|one| one.is_for(&values)) {
+            Some(last) => last,
+            None => self
+                .table
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .find(&values),
+        };
+        self.last
+            .store(std::ptr::from_ref(version).cast_mut(), Release);
+        // Meanwhile, code for values that are there once is not worth the work.
+        let first = match settings.mode {
+            Mode::Sync => 0,
+            Mode::Meanwhile | Mode::Off => 1,
+        };
+        if version.became.get().is_none() && version.asked.fetch_add(1, Relaxed) == first {
+            // SAFETY: the caller's promise.
+            unsafe { version.make(asked, code, values.all, settings) };
+        }
+        Some(version)
+    }
+}
+
+impl<E: Copy + Send + Sync + 'static> Table<E> {
+    /// The version for values.
+    fn find(&mut self, values: &Values<'_>) -> &'static Version<E> {
+        if let Some(found) = self.all.iter().find(|one| one.is_for(values)) {
+            return found;
+        }
+        if self.all.len() == MOST {
+            self.give_up(values);
+        }
+        let bytes = self
+            .kept
+            .iter()
+            .flat_map(|&at| values.bytes(at).iter().copied());
+        let new = Box::leak(Box::new(Version {
+            kept: self.kept.clone(),
+            key: bytes.collect(),
+            unwanted: values.unwanted,
+            became: OnceLock::new(),
+            room: UnsafeCell::new(MaybeUninit::uninit()),
+            asked: AtomicU64::new(0),
+            calls: AtomicU64::new(0),
+            trial: Trial::new(),
+        }));
+        self.all.push(new);
+        new
+    }
+
+    /// Puts in no more the values in which versions differ.
+    fn give_up(&mut self, values: &Values<'_>) {
+        let mut at = 0;
+        let kept = self.kept.iter().copied().filter(|&number| {
+            let place = at..at + values.bytes(number).len();
+            at = place.end;
+            let first = &self.all[0].key[place.clone()];
+            self.all.iter().all(|one| one.key[place.clone()] == *first)
+        });
+        self.kept = kept.collect();
+        self.before.append(&mut self.all);
+    }
+}
+
+impl<E: Copy + Send + Sync + 'static> Version<E> {
+    /// # Safety
+    /// What is asked for is right for this code, and nobody else has this version made.
+    unsafe fn make(
+        &'static self,
+        asked: &Asked<'_, E>,
+        code: &JitCode,
+        values: &[JitValue],
+        settings: Settings,
+    ) {
+        let loose = match settings.loose {
+            true => code_flags::LOOSE,
+            false => 0,
+        };
+        let (accepts, compiled, flags) = (asked.accepts, asked.compiled, code.flags | loose);
+        let (told, tell) = std::sync::mpsc::channel();
+        // SAFETY: the code has as many of each.
+        let (bitcode, addresses) = unsafe {
+            (
+                slice::<u8>(code.bitcode.cast(), code.length),
+                slice::<usize>(code.addresses.cast(), code.address_count),
+            )
+        };
+        compiler::request(Job {
+            bitcode: bitcode.to_vec(),
+            addresses: addresses.to_vec(),
+            values: self.kept.iter().map(|&at| values[at]).collect(),
+            bytes: self.key.to_vec(),
+            flags,
+            vector_bits: code.vector_bits,
+            receiver: asked.receiver,
+            unwanted: self.unwanted,
+            then: Box::new(move |made| {
+                let became = made.and_then(|made| {
+                    let room = self.room.get();
+                    // SAFETY: what hands over writes an `E` there, and nobody else accesses it.
+                    let functions = unsafe {
+                        made.hand_over(room.cast::<c_void>());
+                        (*room).assume_init()
+                    };
+                    let functions = accepts(functions, compiled, flags)?;
+                    Ok(Became {
+                        functions,
+                        seconds: made.seconds,
+                    })
+                });
+                // Nobody else says what it became.
+                let _ = self.became.set(became);
+                let _ = told.send(());
+            }),
+        });
+        if settings.mode == Mode::Sync {
+            // Where there is no thread, nobody tells.
+            let _ = tell.recv();
+        }
+    }
+}
+
+/// The values that some code says.
+///
+/// # Safety
+/// It is a program's.
+pub unsafe fn values(code: &JitCode) -> &[JitValue] {
+    // SAFETY: it has as many.
+    unsafe { slice(code.values.cast(), code.value_count) }
+}
+
+/// # Safety
+/// There are so many, if any.
+unsafe fn slice<'a, T>(first: *const T, count: i64) -> &'a [T] {
+    match count {
+        0 => &[],
+        // SAFETY: the caller's promise.
+        _ => unsafe { std::slice::from_raw_parts(first, count as usize) },
+    }
+}
+
+impl<E: Copy + Send + Sync + 'static> Tells for Versions<E> {
+    fn tell(&self) -> String {
+        let table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        let asked = self.asked.load(Relaxed);
+        let mut lines = format!("okl: versions of {}: {asked} calls\n", self.name);
+        for one in table.before.iter().chain(&table.all) {
+            let calls = one.calls.load(Relaxed);
+            let what = match one.became.get() {
+                None => "not made".to_owned(),
+                Some(Err(why)) => format!("warning: failed: {why}"),
+                Some(Ok(became)) => {
+                    let [simplify, generate] = became.seconds.map(|one| one * 1e3);
+                    let verdict = match one.trial.is_faster() {
+                        Some(false) => ", slower than the code as it was",
+                        Some(true) | None => "",
+                    };
+                    format!("made in {simplify:.1} + {generate:.1} ms, {calls} calls{verdict}")
+                }
+            };
+            lines += &format!("okl:   {} values: {what}\n", one.kept.len());
+        }
+        if !table.before.is_empty() {
+            lines += "okl:   values that change often are given up\n";
+        }
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three values of 4 bytes.
+    fn list() -> Vec<JitValue> {
+        let one = |offset| JitValue {
+            kind: value::BEHIND,
+            place: 1,
+            offset,
+            size: 4,
+            variable: std::ptr::null_mut(),
+        };
+        [0, 4, 8].map(one).to_vec()
+    }
+
+    fn table() -> Table<u32> {
+        Table {
+            kept: (0..3).collect(),
+            all: Vec::new(),
+            before: Vec::new(),
+        }
+    }
+
+    fn find(table: &mut Table<u32>, now: [u32; 3], unwanted: i64) -> &'static Version<u32> {
+        let start = now.as_ptr().cast::<u8>();
+        let place = |one: &JitValue| start.wrapping_add(one.offset as usize);
+        table.find(&Values {
+            all: &list(),
+            place: &place,
+            unwanted,
+        })
+    }
+
+    #[test]
+    fn the_same_values_have_the_same_version() {
+        let mut table = table();
+        let first = find(&mut table, [1, 2, 3], 0);
+        let other = find(&mut table, [1, 2, 4], 0);
+        assert!(!std::ptr::eq(first, other));
+        assert!(std::ptr::eq(first, find(&mut table, [1, 2, 3], 0)));
+        assert!(!std::ptr::eq(first, find(&mut table, [1, 2, 3], 1)));
+        assert_eq!((table.all.len(), first.key.len()), (3, 12));
+    }
+
+    #[test]
+    fn a_value_that_changes_often_is_given_up() {
+        let mut table = table();
+        for at in 0..MOST as u32 {
+            find(&mut table, [1, at, 3], 0);
+        }
+        let without = find(&mut table, [1, 1000, 3], 0);
+        assert_eq!(*without.kept, [0, 2]);
+        assert_eq!((table.all.len(), table.before.len()), (1, MOST));
+        for at in 0..100 {
+            assert!(std::ptr::eq(without, find(&mut table, [1, at, 3], 0)));
+        }
+        // The others are still what versions differ in.
+        assert!(!std::ptr::eq(without, find(&mut table, [2, 1, 3], 0)));
+    }
+
+    #[test]
+    fn what_failed_and_what_is_not_made_yet_is_not_used() {
+        let mut table = table();
+        let version = find(&mut table, [1, 2, 3], 0);
+        assert_eq!(version.functions(), None);
+        assert!(version.became.set(Err("it has no code".to_owned())).is_ok());
+        assert_eq!(version.functions(), None);
+    }
+}
