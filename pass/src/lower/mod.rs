@@ -11,4 +11,4 @@ mod kept;
 mod marks;
 pub mod mpi;
 mod op2;
-mod runtime_call;
+pub mod runtime_call;

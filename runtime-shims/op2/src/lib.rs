@@ -12,6 +12,7 @@
 //! | `order`, `storage` | how data lie in memory |
 //! | `argument` | makes and checks the arguments of a loop |
 //! | `par_loop` | what the code of a loop calls |
+//! | `as_one` | whether loops that follow each other may be one |
 //! | `body` | runs a loop for elements of this rank |
 //! | `offload` | runs a loop on a device |
 //! | `increments`, `staged` | how what it adds through maps comes there, and what its blocks add |
@@ -44,6 +45,7 @@
 //! | `report` | errors, and output of rank 0 |
 
 mod argument;
+mod as_one;
 mod backend;
 mod body;
 mod choice;
