@@ -178,8 +178,6 @@ mod tests {
             (other, access::READ),
             &[(start + 24, 8)]
         ));
-        let again = data;
-        let mut data = again;
         let both = |acc: i32, data: &mut [f64]| {
             let (at, count) = (data.as_mut_ptr(), data.len());
             // SAFETY: nobody uses it but by its address.

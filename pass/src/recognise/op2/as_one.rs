@@ -60,15 +60,15 @@ pub fn join(module: &Module) -> bool {
         let mut group: Vec<One<'_, '_>> = Vec::new();
         for (number, described) in run.iter().enumerate() {
             let one = One::of(module, described, &kernels);
-            let next = one.and_then(|one| match group.is_empty() {
-                true => Ok((one, true)),
-                false => match follows(&group, &one) {
-                    Ok(()) => Ok((one, true)),
-                    Err(why) => {
-                        tell(described, "in front of it", &why);
-                        Ok((one, false))
-                    }
-                },
+            let next = one.map(|one| {
+                let why = match group.is_empty() {
+                    true => None,
+                    false => follows(&group, &one).err(),
+                };
+                if let Some(why) = &why {
+                    tell(described, "in front of it", why);
+                }
+                (one, why.is_none())
             });
             match next {
                 Ok((one, true)) => group.push(one),
