@@ -235,6 +235,13 @@ LLVMBasicBlockRef okl_split_before(LLVMValueRef At) {
   return wrap(SplitBlock(I->getParent(), I->getIterator()));
 }
 
+void okl_to_call(LLVMValueRef Invoke) {
+  auto *I = unwrap<InvokeInst>(Invoke);
+  BasicBlock *Next = I->getNormalDest();
+  changeToCall(I);
+  MergeBlockIntoPredecessor(Next);
+}
+
 LLVMValueRef okl_updated(LLVMBuilderRef B, LLVMValueRef Update, LLVMValueRef Old) {
   auto *U = unwrap<AtomicRMWInst>(Update);
   return wrap(buildAtomicRMWValue(U->getOperation(), *unwrap(B), unwrap(Old), U->getValOperand()));

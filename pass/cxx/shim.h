@@ -97,6 +97,8 @@ void okl_delete_body(LLVMValueRef Function);
 // The new block that begins with an instruction.
 LLVMBasicBlockRef okl_split_before(LLVMValueRef At);
 LLVMBasicBlockRef okl_split_edges(LLVMBasicBlockRef To, const LLVMBasicBlockRef *From, size_t Count);
+// Has a call, which throws nothing, in place of an invoke; where it goes on becomes a part of its block.
+void okl_to_call(LLVMValueRef Invoke);
 // What an atomicrmw makes of a value.
 LLVMValueRef okl_updated(LLVMBuilderRef B, LLVMValueRef Update, LLVMValueRef Old);
 uint64_t okl_hash(OklText Of);

@@ -10,7 +10,7 @@ use crate::llvm::{self, Call, Module, OwnModule, Point, Run, Severity};
 use crate::lower::{cpu, gpu, jit, mpi};
 use crate::options::{Options, plan_called};
 use crate::plan::{Plan, Plans};
-use crate::recognise::{self, Found};
+use crate::recognise::{self, Found, op2};
 
 /// What LLVM's pipeline runs, and where.
 pub struct Stage {
@@ -99,7 +99,8 @@ fn lower_as(module: &Module, options: &Options) -> bool {
     let blocks = Lowering::of_blocks(module, options).map(carry_out);
     let (is_right, blocks) = blocks.unwrap_or((true, false));
     let rest = is_right && carry_out(Lowering::of(module, options)).1;
-    merged || chains || blocks || rest
+    let settled = op2::settle(module);
+    merged || chains || blocks || rest || settled
 }
 
 /// Everything there is to do in a module, and to say of it.
@@ -158,8 +159,9 @@ impl<'m> Lowering<'m> {
             None => recognise::has_ranks(module),
         };
         let has_devices = options.plan.as_ref().is_some_and(Plan::has_devices);
+        let joined = options.fuse && op2::join(module);
         let named = has_devices && gpu::give_names(module);
-        let written = recognise::prepare(module) || named;
+        let written = recognise::prepare(module) || named || joined;
         let prepared = may_distribute && mpi::prepare(module) || written;
         let shares = may_distribute && has_devices;
         let prepared = shares && gpu::prepare_shares(module) || prepared;

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::analysis::library::is_mathematics;
 use crate::ir::Parameter;
 use crate::llvm::{Block, Function, Intrinsic, Module, Opcode, Type, Value};
 
@@ -152,6 +153,32 @@ impl<'a, 'm> Kernel<'a, 'm> {
             } else if instruction.may_write() {
                 let name = instruction.opcode_name();
                 return Err(format!("the kernel has an instruction '{name}'"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether it reads nothing but its arguments and variables that it names, and if not, why. It keeps to its arguments.
+    pub fn reads_known_memory(&self) -> Result<(), String> {
+        let is_known = |pointer| !matches!(self.root(pointer), Root::Unknown);
+        for instruction in self.function.instructions() {
+            let Some(call) = instruction.as_call() else {
+                let is_read = instruction.opcode() == Opcode::LLVMLoad;
+                if is_read && !is_known(instruction.operand(0)) {
+                    return Err("the kernel reads memory that is no argument".into());
+                }
+                continue;
+            };
+            let intrinsic = call.intrinsic().map(Intrinsic::name).unwrap_or_default();
+            let name = call.callee_name();
+            let reads_nothing = !call.accesses_memory()
+                || says_nothing(&intrinsic)
+                || is_mathematics(&name) && call.is_of_library();
+            let mut operands = call.arguments().into_iter();
+            let is_copy = Memory::of(&intrinsic).is_some()
+                && operands.all(|one| !one.ty().is_pointer() || is_known(one));
+            if !reads_nothing && !is_copy {
+                return Err(format!("the kernel calls {name}"));
             }
         }
         Ok(())

@@ -90,6 +90,7 @@ unsafe extern "C" {
     fn okl_may_read(instruction: LLVMValueRef) -> bool;
     fn okl_delete_body(function: LLVMValueRef);
     fn okl_split_before(at: LLVMValueRef) -> LLVMBasicBlockRef;
+    fn okl_to_call(invoke: LLVMValueRef);
     fn okl_split_edges(
         to: LLVMBasicBlockRef,
         from: *const LLVMBasicBlockRef,
@@ -405,6 +406,13 @@ impl<'m> Instruction<'m> {
     pub fn split_before(self) -> Block<'m> {
         // SAFETY: an instruction of a complete block.
         unsafe { Block::new(okl_split_before(self.raw())) }
+    }
+
+    /// Has an `invoke` of what throws nothing be a call, and its block go on where no other one leads to.
+    pub fn throws_nothing(self) {
+        assert!(self.opcode() == Opcode::LLVMInvoke);
+        // SAFETY: an invoke, which nobody uses any more.
+        unsafe { okl_to_call(self.raw()) }
     }
 
     /// What an `atomicrmw` does to its object, if it is one that the run time knows.

@@ -12,4 +12,4 @@ mod kept;
 mod marks;
 pub mod mpi;
 mod op2;
-mod runtime_call;
+pub mod runtime_call;

@@ -4,6 +4,7 @@
 //! What an argument is follows from the one call that makes it: `op_arg_dat` and its like. What a loop
 //! says is compared with what it does: [`checks`].
 
+mod as_one;
 mod calls;
 mod checks;
 mod constants;
@@ -21,6 +22,7 @@ use okl_abi::op2::{access, f};
 use crate::recognise::KeepsThreads;
 use crate::recognise::{Found, Note};
 
+pub use as_one::{join, settle};
 use calls::{Api, Made, api, is_op2, may_end};
 use kernels::Kernels;
 
@@ -69,7 +71,10 @@ pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
     }
     let kernels = Kernels::of(module, &described);
     for one in &described {
-        checks::check(one, &kernels, found);
+        // Of what was written as one each loop is still there.
+        if !as_one::is_as_one(one.call) {
+            checks::check(one, &kernels, found);
+        }
         match one.parallel_loop(&kernels) {
             Ok(one) => found.loops.push(one),
             Err(reason) => found.declined.push(declined(one.call, &reason)),
@@ -145,7 +150,7 @@ impl<'m> Described<'m> {
     fn of(call: Call<'m>, api: &Api) -> Result<Self, String> {
         let operands = call.arguments();
         let count = operands.len().saturating_sub(LEADING);
-        let is_copy = |at: usize| call.is_by_value(at);
+        let is_copy = |at: usize| call.is_by_value(at) || as_one::is_as_one(call);
         if count == 0 || !(LEADING..operands.len()).all(is_copy) {
             return Err("its arguments are not of type op_arg".to_string());
         }

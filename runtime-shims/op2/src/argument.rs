@@ -288,34 +288,42 @@ pub unsafe extern "C" fn op_arg_info_char(
 /// # Safety
 /// All were made by the functions above.
 pub(crate) unsafe fn require_right(name: &str, set: *const Set, arguments: &[Arg]) {
-    let wrong = |position: usize, mistake: &str| -> ! {
-        fatal(&format!("op_par_loop {name}: arg{position}: {mistake}"))
-    };
     if set.is_null() {
         fatal(&format!("op_par_loop {name}: the set is missing"));
     }
-    for (position, argument) in arguments.iter().enumerate() {
-        // SAFETY: the caller's promise.
-        if let Some(mistake) = unsafe { argument.mistake(set) } {
-            wrong(position, &mistake);
-        }
-        if argument.argtype == argtype::INFO {
+    // SAFETY: the caller's promise.
+    if let Some((position, mistake)) = unsafe { mistake_of_any(set, arguments) } {
+        fatal(&format!("op_par_loop {name}: arg{position}: {mistake}"))
+    }
+}
+
+/// The first argument that is wrong in a loop over a set, and what is.
+///
+/// # Safety
+/// As for [`require_right`]; the set is declared.
+pub(crate) unsafe fn mistake_of_any(set: *const Set, arguments: &[Arg]) -> Option<(usize, String)> {
+    arguments
+        .iter()
+        .enumerate()
+        .find_map(|(position, argument)| {
+            // SAFETY: the caller's promise.
+            if let Some(mistake) = unsafe { argument.mistake(set) } {
+                return Some((position, mistake));
+            }
             let winner = usize::try_from(argument.acc).ok();
             let winner = winner.and_then(|winner| arguments.get(winner));
             let is_winner = winner.is_some_and(|winner| {
                 winner.argtype == argtype::GBL && matches!(winner.acc, access::MIN | access::MAX)
             });
-            if !is_winner {
-                wrong(
-                    position,
-                    &format!(
-                        "op_arg_info belongs to arg{}, which is no OP_MIN or OP_MAX",
-                        argument.acc
-                    ),
+            let is_wrong = argument.argtype == argtype::INFO && !is_winner;
+            is_wrong.then(|| {
+                let mistake = format!(
+                    "op_arg_info belongs to arg{}, which is no OP_MIN or OP_MAX",
+                    argument.acc
                 );
-            }
-        }
-    }
+                (position, mistake)
+            })
+        })
 }
 
 /// What programs compiled against OP2's own header call for each argument: counts indirect ones.

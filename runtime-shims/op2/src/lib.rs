@@ -12,6 +12,7 @@
 //! | `order`, `storage` | how data lie in memory |
 //! | `argument` | makes and checks the arguments of a loop |
 //! | `par_loop` | what the code of a loop calls |
+//! | `as_one` | whether loops that follow each other may be one |
 //! | `body` | runs a loop for elements of this rank |
 //! | `versions` | code of loops that was compiled while the program runs |
 //! | `offload` | runs a loop on a device |
@@ -45,6 +46,7 @@
 //! | `report` | errors, and output of rank 0 |
 
 mod argument;
+mod as_one;
 mod backend;
 mod body;
 mod choice;

@@ -169,6 +169,7 @@ impl Drop for Settling {
     }
 }
 
+pub(crate) use crate::as_one::okl_op2_may_be_one_v1;
 pub(crate) use distribute::okl_op2_looks_at_mesh;
 pub(crate) use report::okl_op2_at;
 pub(crate) use storage::okl_op2_looks_at_data;

@@ -74,6 +74,11 @@ pub(crate) fn end() {
     *stage() = Stage::Ended;
 }
 
+/// Whether the program is between `op_init` and `op_exit`.
+pub(crate) fn has_started() -> bool {
+    matches!(*stage(), Stage::Started)
+}
+
 /// Ends the program if it does not call `function` between `op_init` and `op_exit`.
 pub(crate) fn require_start(function: &str) {
     let stage = *stage();

@@ -1,5 +1,6 @@
 //! The calls of OP2's functions that make arguments and declare sets, maps and data.
 
+use super::as_one::AS_ONE;
 use crate::ir::{Element, Form, Kind, Scalar, Storage};
 use crate::llvm::{Call, Global, Instruction, Opcode, Value};
 
@@ -34,6 +35,12 @@ pub struct Api {
 /// The OP2 function that a call calls, if it is one.
 pub fn api(call: Call<'_>) -> Option<Api> {
     let name = call.callee_name();
+    if name == AS_ONE {
+        return Some(Api {
+            name: "op_par_loop".to_string(),
+            template_arguments: vec![String::new(); call.arguments().len()],
+        });
+    }
     if name.starts_with("op_") {
         let name = name.strip_suffix("_char").unwrap_or(&name).to_string();
         return Some(Api {
@@ -274,6 +281,11 @@ pub fn is_same(a: Value<'_>, b: Value<'_>) -> bool {
         a.len() == b.len() && a.iter().zip(&b).all(|(&a, &b)| is_same(a, b))
     };
     a == b || same_operation(Opcode::LLVMLoad) || same_operation(Opcode::LLVMGetElementPtr)
+}
+
+/// The call that writes a variable that `user` takes, and nothing else does.
+pub fn made_by<'m>(variable: Value<'m>, user: Call<'m>) -> Option<Call<'m>> {
+    maker(variable, user, false).filter(|call| api(*call).is_some())
 }
 
 /// The one call that writes the variable `copied`, or what is copied into it. `user` only reads it.

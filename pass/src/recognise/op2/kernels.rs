@@ -94,6 +94,49 @@ impl Kernels {
         })
     }
 
+    /// Whether the kernel certainly uses nothing of an argument but its element.
+    pub fn stays_inside(&self, described: &Described<'_>, at: usize) -> bool {
+        let one = self.handed(described, at);
+        one.is_some_and(|one| {
+            let used = one.argument.made.element().zip(one.touched());
+            used.is_some_and(|(element, touched)| {
+                let mut all = touched.iter();
+                all.all(|one| outside(element, one.all()).is_none())
+            })
+        })
+    }
+
+    /// The variables that the kernel reads by their names, if it writes its arguments alone, and reads nothing else: nobody
+    /// sees then when an element runs.
+    pub fn read_by_name(&self, described: &Described<'_>) -> Result<Vec<String>, String> {
+        let one = (0..described.arguments.len()).find_map(|at| self.handed(described, at));
+        let one = one.ok_or("what its kernel does is not known")?;
+        let accesses = one.accesses();
+        let parameters = one.parameters(&accesses);
+        let kernel = Kernel::of(one.copy, one.kernel, &parameters);
+        kernel.keeps_to_arguments()?;
+        kernel.reads_known_memory()?;
+        let mut names = Vec::new();
+        let instructions = one.kernel.instructions().into_iter();
+        let mut rest: Vec<_> = instructions.flat_map(|one| one.operands()).collect();
+        while let Some(value) = rest.pop() {
+            let value = value.through_alias();
+            if let Some(variable) = value.as_global() {
+                if variable.is_thread_local() {
+                    return Err("the kernel has variables of its thread".to_string());
+                }
+                if !variable.is_readonly() {
+                    names.push(variable.name());
+                }
+            } else if value.is_composite_constant() {
+                rest.extend(value.operands());
+            }
+        }
+        names.sort();
+        names.dedup();
+        Ok(names)
+    }
+
     /// What the kernel does to an argument that its access does not allow, and whether that is certainly wrong.
     pub fn misuses(&self, described: &Described<'_>, at: usize) -> Vec<(bool, String)> {
         let Some(one) = self.handed(described, at) else {
@@ -242,7 +285,7 @@ struct Handed<'a, 'm> {
     pointers: Pointers<'a>,
 }
 
-impl Handed<'_, '_> {
+impl<'m> Handed<'_, 'm> {
     fn uses(&self) -> Uses {
         let mut all = Uses::default();
         for pointer in self.pointers.iter().flat_map(|(_, pointers)| pointers) {
@@ -314,14 +357,25 @@ impl Handed<'_, '_> {
         done.filter(|uses| !uses.escapes)
     }
 
+    /// What the kernel's parameters lead to.
+    fn accesses(&self) -> Vec<Access<'m>> {
+        let all = 0..self.described.arguments.len();
+        all.map(|at| self.described.whereabouts(at)).collect()
+    }
+
+    /// The parameters, with that.
+    fn parameters<'b>(&self, accesses: &'b [Access<'m>]) -> Vec<Parameter<'b>>
+    where
+        'm: 'b,
+    {
+        let kinds = self.described.arguments.iter().map(|one| one.made.kind());
+        Parameter::of(&kinds.collect::<Vec<_>>(), accesses)
+    }
+
     /// It is enough that this can be seen in one of its forms.
     fn only_adds(&self, done: &Uses) -> bool {
-        let count = self.described.arguments.len();
-        let accesses: Vec<_> = (0..count)
-            .map(|at| self.described.whereabouts(at))
-            .collect();
-        let kinds = self.described.arguments.iter().map(|one| one.made.kind());
-        let parameters = Parameter::of(&kinds.collect::<Vec<_>>(), &accesses);
+        let accesses = self.accesses();
+        let parameters = self.parameters(&accesses);
         let kernel = Kernel::of(self.copy, self.kernel, &parameters);
         let as_written = self.as_written();
         let forms: Vec<_> = [done].into_iter().chain(&as_written).collect();
