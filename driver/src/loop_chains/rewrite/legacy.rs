@@ -101,7 +101,8 @@ impl Rewriting<'_> {
         self.marker_at((place.quoted, at), "__okl_omplc_call", &text, &[], "")
     }
 
-    /// A condition that is the same for all iterations of a chain, which runs as it is written where it holds.
+    /// A condition that is the same for all iterations of a chain, which runs as it is written where it holds, or that tells
+    /// iterations at borders from others. A call of a marker takes its place.
     pub(super) fn strip(&mut self, number: usize) {
         let pragma = &self.pragmas[number];
         let (at, begins) = (pragma.at, pragma.next);
@@ -152,13 +153,13 @@ impl Rewriting<'_> {
             text: truth(self.tokens, open + 1, close),
         };
         let marker = self.marker(number, "__okl_omplc_strip", &text, &[value], "");
-        self.insert(self.tokens.all[begins].start, marker + " }");
+        let marker = marker.replacen("extern void", "extern long", 1);
         let edit = Edit {
             start: self.tokens.all[open].start,
             end: self.tokens.all[close].end,
-            text: "(0)".to_string(),
+            text: format!("(__extension__ (\n{marker} }}))"),
             at: None,
-            is_line: false,
+            is_line: true,
         };
         self.edits.push(edit);
     }
