@@ -3,7 +3,7 @@
 //
 // RUN: split-file %s %t.d && cd %t.d && (%okl-cc --okl-target=cpu -O2 -c refused.c -o refused.o) >refused.txt 2>&1 && (grep -v '^ \|generated' refused.txt | diff -B expected.txt -)
 // RUN: cd %t.d && (%okl-cc --okl-target=cpu --okl-strict -O2 -c refused.c -o refused.o 2>&1 || true) | grep -c error: | FileCheck --check-prefix=STRICT %s
-// STRICT: 12
+// STRICT: 13
 //
 // Without a chain such a function has the threads that its directives give it, and all that its loops do is written.
 // RUN: cd %t.d && %okl-cc --okl-target=cpu -fopenmp -w -O0 -S -emit-llvm alone.c -o - | FileCheck --check-prefix=ALONE --implicit-check-not=__okl_omplc %s
@@ -120,6 +120,11 @@ void strips(array a, array b, int n) {
     }
   }
 }
+static void early(array from, array to, int n) {
+  if (n == 0) return;
+  LOOP(+)
+}
+CHAIN(calls_early, early(b, a, n))
 
 //--- expected.txt
 warning: refused.c:35: the loop chain stays as it is: what 'elsewhere' does is not seen, as it is in another file or a library; loops of a chain are in functions of its own file, and other calls belong in front of the chain or behind it [-Wbackend-plugin]
@@ -134,6 +139,7 @@ warning: refused.c:55: the loop chain stays as it is: this condition is neither 
 warning: refused.c:64: the loop chain stays as it is: this condition is neither the same for all iterations nor asks where one is, by variables of the function that nothing in the chain changes, such as `i == 0 || i >= n - 2` [-Wbackend-plugin]
 warning: refused.c:72: the loop chain stays as it is: this condition is neither the same for all iterations nor asks where one is, by variables of the function that nothing in the chain changes, such as `i == 0 || i >= n - 2` [-Wbackend-plugin]
 warning: refused.c:80: the loop chain stays as it is: this condition is neither the same for all iterations nor asks where one is, by variables of the function that nothing in the chain changes, such as `i == 0 || i >= n - 2` [-Wbackend-plugin]
+warning: refused.c:89: the loop chain stays as it is: control does not go from one of its loops to the next one here without a condition [-Wbackend-plugin]
 warning: refused.c:26: no loop chain of this file calls 'unused': this loop runs as it is written [-Wbackend-plugin]
 
 //--- alone.c

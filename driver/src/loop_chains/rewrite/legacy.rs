@@ -89,16 +89,22 @@ impl Rewriting<'_> {
     /// What stands in front of a call.
     fn note(&self, call: &Called, within: Option<Within>) -> String {
         let place = self.tokens.position(self.tokens.all[call.begins].start);
+        let note = self.call_note(call, within);
+        let at = note.at;
+        let text = write_marker(&unescape(place.quoted), &Says::Call(note));
+        self.marker_at((place.quoted, at), "__okl_omplc_call", &text, &[], "")
+    }
+
+    /// What stands for the parameters of a function that is called.
+    pub(super) fn call_note(&self, call: &Called, within: Option<Within>) -> CallNote {
+        let place = self.tokens.position(self.tokens.all[call.begins].start);
         let number = |number: usize| u32::try_from(number).unwrap_or(0);
-        let at = Position::new(number(place.line), number(place.column));
-        let note = CallNote {
-            at,
+        CallNote {
+            at: Position::new(number(place.line), number(place.column)),
             callee: call.name.clone(),
             arguments: call.arguments.clone(),
             within,
-        };
-        let text = write_marker(&unescape(place.quoted), &Says::Call(note));
-        self.marker_at((place.quoted, at), "__okl_omplc_call", &text, &[], "")
+        }
     }
 
     /// A condition that is the same for all iterations of a chain, which runs as it is written where it holds, or that tells
