@@ -18,7 +18,7 @@ use std::collections::{HashMap, HashSet};
 use crate::diagnostic::Site;
 use crate::llvm::{Block, Call, Function, Instruction, Value};
 
-pub use chain::{Chain, Nest};
+pub use chain::{Border, Chain, Holds, Nest, Strip};
 pub use description::{
     Access, Along, Base, Columns, Description, Element, Elements, Form, Mode, Number, Object,
     Operation, Place, Reduction, Scalar, Unknown, depends_on,

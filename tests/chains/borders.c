@@ -1,7 +1,8 @@
 // schedules: 0 1 2 3 4 5
 //
 // Temporary spaces round whose middle there is what was there before, from negative places on, and temporary spaces that are
-// used for one thing after another, by loops that begin at different places.
+// used for one thing after another, by loops that begin at different places. And loops that do something else at their borders,
+// wherever these are.
 #include "chain.h"
 
 #if SCHEDULE == 0
@@ -78,6 +79,36 @@ __attribute__((noinline)) static void single(void) {
   }
 }
 
+// What conditions compute although the program does not is without a meaning there.
+__attribute__((noinline)) static void edges(int n, unsigned m, long from, int has_border) {
+  int least = -__INT_MAX__ - has_border;
+  PRAGMA(omplc loopchain schedule(PLANES) local(b))
+  {
+#pragma omplc for domain(0 : n - 1, 1 : m - 1) with(i, j) write b{(i, j)}, read c{(i, j), (i - 1, j), (i, j + 1)}
+    for (int i = 0; i < n; i++)
+      for (unsigned j = 1; j < m; j++) {
+#pragma omplc strip
+        if (i == 0 || j < 2 || j >= m - 2 || has_border && from + 1 <= i)
+          b[i][j] = c[i][j];
+        else
+          b[i][j] = c[i][j] - 0.5 * c[i - 1][j] + c[i][j + 1];
+      }
+#pragma omplc for domain(0 : n - 1, 1 : m - 1) with(i, j) write a{(i, j)}, read a{(i, j)}, b{(i, j), (i - 1, j), (i, j - 1)}
+    for (int i = 0; i < n; i++)
+      for (unsigned j = 1; j < m; j++) {
+        a[i][j] += b[i][j];
+#pragma omplc strip
+        if (!(i != n - 1) && j > 1 && (has_border || i > least - 1))
+          a[i][j] += 2 * b[i][j - 1];
+        else {
+#pragma omplc strip
+          if (0 < i && 7 != j)
+            a[i][j] -= b[i - 1][j];
+        }
+      }
+  }
+}
+
 int main(void) {
   for (int i = 0; i < W; i++)
     for (int j = 0; j < W; j++)
@@ -92,6 +123,9 @@ int main(void) {
   print_doubles("a", &a[0][0], W * W);
   print_doubles("d", d, N);
   print_doubles("f", f, N);
+  for (int n = 0; n < 9; n++)
+    edges(n % 5 * 4, n * 2 + 1, n % 3 * 4 - 4, n % 2);
+  print_doubles("a", &a[0][0], W * W);
   puts("right");
   return 0;
 }

@@ -1,6 +1,7 @@
 //! Pragmas as calls of markers.
 
 mod legacy;
+mod told;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -8,8 +9,8 @@ use std::fmt::Write;
 use std::iter::repeat_n;
 
 use okl_chains::pragma::{
-    ChainPragma, Item, LoopPragma, Name, Position, Pragma as Says, Said, Sharing, What as Do,
-    Within, Written, parse, write_marker,
+    ChainPragma, Item, LoopPragma, Position, Pragma as Says, Said, Sharing, What as Do, Within,
+    Written, parse, write_marker,
 };
 
 use legacy::is_strip;
@@ -68,6 +69,7 @@ pub(crate) fn run(
         errors: Vec::new(),
         wrong: Vec::new(),
         chains: Vec::new(),
+        in_functions: Vec::new(),
         stripped: Vec::new(),
         callees: Vec::new(),
         functions: OnceCell::new(),
@@ -137,6 +139,8 @@ struct Rewriting<'a> {
     /// The brackets of chains whose pragmas are wrong.
     wrong: Vec<(usize, usize)>,
     chains: Vec<Chain>,
+    /// Loops in functions that chains may call, by their first tokens.
+    in_functions: Vec<(usize, LoopPragma)>,
     /// Loops that have conditions which hold for none of them.
     stripped: Vec<(usize, usize)>,
     /// The names of functions that have loops of chains in them which call them.
@@ -296,39 +300,6 @@ impl Rewriting<'_> {
             && { in_it }.all(shared)
     }
 
-    /// Tells a tuner of a chain.
-    fn tell(&self, chain: &Chain) -> Result<(), String> {
-        let Some(tuned) = self.tuned else {
-            return Ok(());
-        };
-        let text = self.text([chain.open, chain.close], &chain.said.locals);
-        let loops: Vec<_> = chain.loops.iter().map(|one| &one.1).collect();
-        let place = (&*self.file(chain.pragma), chain.said.at.line);
-        tuned.tell(place, &text, chain.is_auto, self.facts.has_openmp, &loops)
-    }
-
-    /// All that a chain is, but for its schedule and for how it is laid out.
-    fn text(&self, [open, close]: [usize; 2], locals: &[Name]) -> String {
-        let mut text = String::new();
-        for name in locals {
-            let _ = write!(text, "{} ", name.text);
-        }
-        for at in open..=close {
-            let _ = write!(text, "{} ", self.tokens.word(at));
-        }
-        for pragma in self
-            .pragmas
-            .iter()
-            .filter(|one| (open + 1..=close).contains(&one.next))
-        {
-            let _ = write!(text, "\n{} {}", pragma.next - open, pragma.name);
-            for token in &pragma.tokens {
-                let _ = write!(text, " {}", token.text);
-            }
-        }
-        text
-    }
-
     fn one_loop(&mut self, number: usize, mut said: LoopPragma, values: &[Written]) {
         let pragma = &self.pragmas[number];
         let begins = pragma.next;
@@ -463,9 +434,12 @@ impl Rewriting<'_> {
         if has_strips {
             self.stripped.push((begins, end));
         }
-        if let Some(around) = around {
-            self.chains[around].has_strips |= has_strips;
-            self.chains[around].loops.push((number, said));
+        match around {
+            Some(around) => {
+                self.chains[around].has_strips |= has_strips;
+                self.chains[around].loops.push((number, said));
+            }
+            None => self.in_functions.push((begins, said)),
         }
     }
 

@@ -228,11 +228,13 @@ impl<'a> Bench<'a> {
     /// What the file has had for the chains.
     pub(crate) fn earlier(&self) -> Vec<Option<String>> {
         let of_chain = |chain: &Seen| {
-            let mut all = self.others.entries.iter();
-            let found = all.find(|one| {
+            let all = self.others.entries.iter();
+            let mut same = all.filter(|one| {
                 one.place.file == chain.place.file && one.place.text == chain.place.text
             });
-            found.map(|one| one.schedule.clone())
+            // Several may have the same text.
+            let here = same.clone().find(|one| one.place.line == chain.place.line);
+            here.or_else(|| same.next()).map(|one| one.schedule.clone())
         };
         self.chains.iter().map(of_chain).collect()
     }
@@ -509,8 +511,13 @@ impl Subject for Bench<'_> {
         Ok(outcome)
     }
 
-    fn is_best(&mut self) -> Result<(), Stop> {
+    fn is_best(&mut self, is_there: bool) -> Result<(), Stop> {
         for at in 0..self.programs.len() {
+            if !is_there {
+                // An older one would be taken for it.
+                let _ = fs::remove_file(self.copy(Copy::Best, at));
+                continue;
+            }
             let copied = fs::copy(self.copy(Copy::Candidate, at), self.copy(Copy::Best, at));
             copied.map_err(|error| format!("cannot copy a program: {error}"))?;
         }

@@ -196,7 +196,8 @@ fn search(
     let mut search = Search::new(&chains, earlier, bench, state);
     let found = search.run().and_then(|()| confirm(&mut search));
     match &found {
-        Err(_) if search.ratio <= 1.0 => restore(),
+        // What is built at last reads the file, which says that loops stay where there was none.
+        Err(stop) if search.ratio <= 1.0 && (before.is_some() || *stop != Stop::Limit) => restore(),
         _ => search.subject.write(&search.best, &search.gains)?,
     }
     match &found {

@@ -39,8 +39,9 @@ impl From<String> for Stop {
 pub(crate) trait Subject {
     /// Measures the program with a schedule for each chain; may give up on what is surely slower than `to_beat`.
     fn measure(&mut self, schedules: &[String], to_beat: f64) -> Result<Outcome, Stop>;
-    /// The program is the fastest that is known.
-    fn is_best(&mut self) -> Result<(), Stop>;
+    /// Some schedules are the best that are known: of the program that was measured last, or of one that an earlier search has
+    /// measured, which is not there.
+    fn is_best(&mut self, is_there: bool) -> Result<(), Stop>;
     /// Tells the user.
     fn tell(&mut self, text: &str);
 }
@@ -213,9 +214,7 @@ impl<'a, S: Subject> Search<'a, S> {
             if number > self.ratio * BETTER {
                 self.best = schedules;
                 self.ratio = number;
-                if !is_known {
-                    self.subject.is_best()?;
-                }
+                self.subject.is_best(!is_known)?;
             }
         }
         self.subject.tell(&format!(

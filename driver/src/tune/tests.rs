@@ -9,6 +9,8 @@ struct Model<'a> {
     speed: &'a dyn Fn(&[String]) -> Outcome,
     measured: Vec<Vec<String>>,
     told: Vec<String>,
+    /// What would be placed as the best program.
+    kept: Option<Vec<String>>,
     /// A signal comes behind so many.
     ends_behind: usize,
 }
@@ -26,7 +28,8 @@ impl Subject for Model<'_> {
         Ok((self.speed)(schedules))
     }
 
-    fn is_best(&mut self) -> Result<(), Stop> {
+    fn is_best(&mut self, is_there: bool) -> Result<(), Stop> {
+        self.kept = self.measured.last().filter(|_| is_there).cloned();
         Ok(())
     }
 
@@ -89,6 +92,7 @@ fn search<'a>(chains: &'a [Seen], file: &Path, ends_behind: usize) -> Search<'a,
         speed: &speed,
         measured: Vec::new(),
         told: Vec::new(),
+        kept: None,
         ends_behind,
     };
     Search::new(
@@ -127,6 +131,22 @@ fn the_fastest_is_found() {
         "{told}"
     );
     assert!(told.contains("refused: error: illegal"), "{told}");
+}
+
+/// Where a program that is known from before is the best, one that was built since is not taken for it.
+#[test]
+fn what_is_known_to_be_the_best_is_not_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let chains = [chain(3), chain(9)];
+    let all = candidates::plain(&chains[0]);
+    let known = [all[2].clone(), AS_WRITTEN.to_string()];
+    let mut search = search(&chains, &folder.path().join("state"), 1);
+    search.subject.speed = &|_| Outcome::Ratio(1.5);
+    search.state.put(&known, Outcome::Ratio(5.0)).unwrap();
+    assert_eq!(search.run(), Err(Stop::Interrupted));
+    assert_eq!(search.subject.measured[0][0], all[1]);
+    assert_eq!((&search.best[..], search.ratio), (&known[..], 5.0));
+    assert_eq!(search.subject.kept, None);
 }
 
 /// An interruption after any number of programs costs nothing that was measured, and changes nothing of what is found.

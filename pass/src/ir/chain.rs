@@ -37,6 +37,65 @@ pub struct Nest<'m> {
     /// The loops, the outermost first: as many as its domain has dimensions. Each has a counter; what is in the innermost
     /// one is the body, and of the others nothing is run but their counters and what is in them.
     pub loops: Vec<Extent<'m>>,
+    /// Conditions in the body that tell iterations at its borders from others.
+    pub strips: Vec<Strip<'m>>,
+}
+
+/// A condition in the body of a nest which is the same for all iterations between two borders.
+#[derive(Clone)]
+pub struct Strip<'m> {
+    /// What is other than 0 where it holds: a number of 64 bits that the body computes, or may be handed.
+    pub value: Value<'m>,
+    /// When it holds.
+    pub holds: Holds,
+    /// The borders that this names.
+    pub borders: Vec<Border<'m>>,
+}
+
+/// What asks whether the number of an iteration is at least so large.
+#[derive(Clone)]
+pub struct Border<'m> {
+    /// The loop of the nest.
+    pub level: usize,
+    /// The number from which on it is: the sum of one of 64 bits, which is there in front of the chain, and a constant.
+    pub base: Option<Value<'m>>,
+    pub constant: i64,
+}
+
+/// When a condition holds.
+#[derive(Clone)]
+pub enum Holds {
+    /// Behind a border.
+    Behind(usize),
+    /// Where another one does not.
+    Not(Box<Holds>),
+    /// Where two do.
+    Both(Box<[Holds; 2]>),
+    /// Where one of two does.
+    Either(Box<[Holds; 2]>),
+    /// That is not known.
+    Unknown,
+}
+
+impl Holds {
+    /// Whether it does, given that of some borders it is known whether an iteration is behind them.
+    pub fn answer(&self, known: &[Option<bool>]) -> Option<bool> {
+        match self {
+            Self::Behind(border) => known[*border],
+            Self::Not(one) => one.answer(known).map(|answer| !answer),
+            Self::Both(two) => match [two[0].answer(known), two[1].answer(known)] {
+                [Some(false), _] | [_, Some(false)] => Some(false),
+                [Some(true), other] => other,
+                [None, _] => None,
+            },
+            Self::Either(two) => match [two[0].answer(known), two[1].answer(known)] {
+                [Some(true), _] | [_, Some(true)] => Some(true),
+                [Some(false), other] => other,
+                [None, _] => None,
+            },
+            Self::Unknown => None,
+        }
+    }
 }
 
 impl fmt::Display for Chain<'_> {

@@ -385,6 +385,25 @@ impl<'m> Instruction<'m> {
         }
     }
 
+    /// Has it say nothing of that: it is some number whatever it is computed from.
+    pub fn promise_nothing(self) {
+        let may_say = matches!(
+            self.opcode(),
+            Opcode::LLVMAdd
+                | Opcode::LLVMSub
+                | Opcode::LLVMMul
+                | Opcode::LLVMShl
+                | Opcode::LLVMTrunc
+        );
+        if may_say {
+            // SAFETY: an operation that may say so.
+            unsafe {
+                LLVMSetNSW(self.raw(), 0);
+                LLVMSetNUW(self.raw(), 0);
+            }
+        }
+    }
+
     /// Of a number with zeros in front: whether it says that the number was not negative.
     pub fn says_not_negative(self) -> bool {
         // SAFETY: an operation that may say so.

@@ -10,6 +10,7 @@ mod asked;
 mod bodies;
 mod code;
 mod independent;
+mod parted;
 mod registers;
 mod storage;
 mod sums;
@@ -120,7 +121,12 @@ pub fn check<'m>(module: &Module, order: Order<'m>) -> Result<Lowered<'m>, Why> 
     }
     let mut runs = Vec::new();
     nests_of(&order.plan.code, &mut runs);
-    let size = runs.iter().map(|&nest| bodies[nest].size).sum::<usize>();
+    let parts = |nest: usize| match order.chain.nests[nest].strips.len() {
+        0 => 1,
+        _ => parted::USUAL,
+    };
+    let size = { runs.iter() }.map(|&nest| bodies[nest].size * parts(nest));
+    let size = size.sum::<usize>();
     if size > MOST_INSTRUCTIONS {
         return not("its order needs too much code");
     }

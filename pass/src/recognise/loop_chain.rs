@@ -29,7 +29,7 @@ pub use callees::bring_in;
 pub use do_loops::as_in_c;
 pub use moved::move_out;
 use straight::{Path, Stop};
-pub use strips::ask;
+pub use strips::{ask, split};
 
 const BEGINS: &str = "__okl_omplc_chain";
 const ENDS: &str = "__okl_omplc_end";
@@ -79,6 +79,11 @@ impl<'m> Wrong<'m> {
 
 /// The chains of a module, as the compiler made it.
 pub fn recognise(module: &Module) -> Chains<'_> {
+    find(module, false)
+}
+
+/// The same; also those that have conditions which are to be stripped, if that is said.
+fn find(module: &Module, with_strips: bool) -> Chains<'_> {
     let mut found = Chains::default();
     let functions = module.functions();
     if !functions.iter().any(|one| one.name().starts_with(CHAINS)) {
@@ -89,7 +94,10 @@ pub fn recognise(module: &Module) -> Chains<'_> {
         if markers.is_empty() {
             continue;
         }
-        let here = Here::of(function);
+        let here = Here {
+            with_strips,
+            ..Here::of(function)
+        };
         let mut known = HashSet::new();
         for &site in markers.iter().filter(|one| one.callee_name() == BEGINS) {
             match here.chain(site, &mut known) {
@@ -153,12 +161,15 @@ fn at<'m>(instruction: Instruction<'m>, marker: Call<'m>) -> Site<'m> {
 /// A function that has chains.
 struct Here<'m> {
     loops: Vec<NaturalLoop<'m>>,
+    /// Whether chains may have conditions that are to be stripped.
+    with_strips: bool,
 }
 
 impl<'m> Here<'m> {
     fn of(function: Function<'m>) -> Self {
         Self {
             loops: function.loops(),
+            with_strips: false,
         }
     }
 
@@ -187,7 +198,9 @@ impl<'m> Here<'m> {
             match stop {
                 Stop::Marker(call) if call.callee_name() == FOR => {
                     let (nest, behind) = self.nest(call)?;
-                    if let Some(strip) = strips::left(&nest) {
+                    if !self.with_strips
+                        && let Some(&strip) = strips::left(&nest).first()
+                    {
                         let site = Site::Instruction(strip.instruction());
                         return Err(Wrong::declined(site, strips::WHY));
                     }

@@ -3,7 +3,7 @@
 //
 // RUN: split-file %s %t.d && cd %t.d && (%okl-cc --okl-target=cpu -O2 -c refused.c -o refused.o) >refused.txt 2>&1 && (grep -v '^ \|generated' refused.txt | diff -B expected.txt -)
 // RUN: cd %t.d && (%okl-cc --okl-target=cpu --okl-strict -O2 -c refused.c -o refused.o 2>&1 || true) | grep -c error: | FileCheck --check-prefix=STRICT %s
-// STRICT: 11
+// STRICT: 13
 //
 // Without a chain such a function has the threads that its directives give it, and all that its loops do is written.
 // RUN: cd %t.d && %okl-cc --okl-target=cpu -fopenmp -w -O0 -S -emit-llvm alone.c -o - | FileCheck --check-prefix=ALONE --implicit-check-not=__okl_omplc %s
@@ -12,6 +12,28 @@
 // ALONE: define {{.*}}@alone.omp_outlined
 // ALONE: fsub
 // ALONE: fadd
+
+// A loop is split at the borders that its conditions name, and asks for none of them.
+// RUN: cd %t.d && %okl-cc --okl-target=cpu -O1 -S -emit-llvm split.c -o - | FileCheck --check-prefix=SPLIT --implicit-check-not='select i1 {{.*}} double' --implicit-check-not=__okl_omplc %s
+// SPLIT: define {{.*}}@split
+// SPLIT: store double 2.0
+// SPLIT: store double 3.0
+// SPLIT: store double 3.0
+// SPLIT: store double 2.0
+// SPLIT: ret void
+
+//--- split.c
+void split(double *a, int n, int first) {
+#pragma omplc loopchain schedule(serial)
+  {
+#pragma omplc for domain(0 : n - 1) with(i) write a{(i)}
+    for (int i = 0; i < n; i++) {
+#pragma omplc strip
+      if (i >= first && (n - 7 > i || i == first)) a[i] = 3;
+      else a[i] = 2;
+    }
+  }
+}
 
 //--- refused.c
 #define LOOP(sign)                                                                                                           \
@@ -69,8 +91,16 @@ void strips(array a, array b, int n) {
 #pragma omplc for domain(0 : 9)
     for (int i = 0; i < 10; i++) {
 #pragma omplc strip
-      if (i == 0) a[i] = 2;
+      if (i > 0 && a[i] == 0) a[i] = 2;
       else a[i] = 3;
+    }
+  }
+#pragma omplc loopchain schedule(fuse)
+  {
+#pragma omplc for domain(0 : 9)
+    for (int i = 0; i < 10; i++) {
+#pragma omplc strip
+      if (i % 2 == 0) a[i] = 2;
     }
   }
 #pragma omplc loopchain schedule(fuse)
@@ -90,6 +120,11 @@ void strips(array a, array b, int n) {
     }
   }
 }
+static void early(array from, array to, int n) {
+  if (n == 0) return;
+  LOOP(+)
+}
+CHAIN(calls_early, early(b, a, n))
 
 //--- expected.txt
 warning: refused.c:35: the loop chain stays as it is: what 'elsewhere' does is not seen, as it is in another file or a library; loops of a chain are in functions of its own file, and other calls belong in front of the chain or behind it [-Wbackend-plugin]
@@ -100,9 +135,11 @@ warning: refused.c:39: the loop chain stays as it is: 'any' has loops of it, and
 warning: refused.c:40: the loop chain stays as it is: 'own' has loops of it, and has a loop chain of its own [-Wbackend-plugin]
 warning: refused.c:41: the loop chain stays as it is: 'other' has loops of it, and its code cannot stand in place of its call, as where it is compiled for another processor [-Wbackend-plugin]
 warning: refused.c:45: the loop chain stays as it is: the function that is called behind this pragma has several loops: the pragmas for them stand in it [-Wbackend-plugin]
-warning: refused.c:55: the loop chain stays as it is: this condition may differ from one iteration to another one, or is computed from more than variables of the function that nothing in the chain changes [-Wbackend-plugin]
-warning: refused.c:64: the loop chain stays as it is: this condition may differ from one iteration to another one, or is computed from more than variables of the function that nothing in the chain changes [-Wbackend-plugin]
-warning: refused.c:72: the loop chain stays as it is: this condition may differ from one iteration to another one, or is computed from more than variables of the function that nothing in the chain changes [-Wbackend-plugin]
+warning: refused.c:55: the loop chain stays as it is: this condition is neither the same for all iterations nor asks where one is, by variables of the function that nothing in the chain changes, such as `i == 0 || i >= n - 2` [-Wbackend-plugin]
+warning: refused.c:64: the loop chain stays as it is: this condition is neither the same for all iterations nor asks where one is, by variables of the function that nothing in the chain changes, such as `i == 0 || i >= n - 2` [-Wbackend-plugin]
+warning: refused.c:72: the loop chain stays as it is: this condition is neither the same for all iterations nor asks where one is, by variables of the function that nothing in the chain changes, such as `i == 0 || i >= n - 2` [-Wbackend-plugin]
+warning: refused.c:80: the loop chain stays as it is: this condition is neither the same for all iterations nor asks where one is, by variables of the function that nothing in the chain changes, such as `i == 0 || i >= n - 2` [-Wbackend-plugin]
+warning: refused.c:89: the loop chain stays as it is: control does not go from one of its loops to the next one here without a condition [-Wbackend-plugin]
 warning: refused.c:26: no loop chain of this file calls 'unused': this loop runs as it is written [-Wbackend-plugin]
 
 //--- alone.c

@@ -24,6 +24,20 @@
 // RUN: cd %t.d && for words in -DLAST=6 '-DLAST=7 -DPLUS=-'; do %okl-cc --okl-target=cpu -c chain.c $words --okl-schedules=s -o one.o 2>changed.txt && FileCheck --check-prefix=CHANGED --input-file=changed.txt %s && %okl-cc --okl-target=cpu -w -c chain.c $words -o other.o && cmp one.o other.o || exit 1; done
 // CHANGED: {{^}}chain.c:12:34: warning: this loop chain has changed since it was tuned: it runs with its own schedule, and not with that of s{{$}}
 //
+// Functions that a chain calls are a part of it: a tuner sees their loops, by the chain's names, and what has changed in one of
+// them is noticed.
+// RUN: cd %t.d && echo >s && rm -f told && OKL_SCHEDULES=s OKL_TUNE_CHAINS=told %okl-cc -w -c calls.c -o told.o && sed 's/^/calls: /' told | FileCheck --check-prefix=CALLS %s
+// CALLS: calls: {{.*}}"ranks":[2,1,2,1],{{.*}}"shifts":[0,1,2,3]
+// RUN: cd %t.d && (for words in -DSAME '-DTIMES=+' '-DFIRST=2' '-DFROM={(j)}'; do rm -f again && echo $words && OKL_SCHEDULES=s OKL_TUNE_CHAINS=again %okl-cc -w -c calls.c $words -o told.o && cmp -s told again; echo $?; done) | FileCheck --check-prefix=TEXTS %s
+// TEXTS: -DSAME
+// TEXTS-NEXT: 0
+// TEXTS-NEXT: TIMES
+// TEXTS-NEXT: 1
+// TEXTS-NEXT: FIRST
+// TEXTS-NEXT: 1
+// TEXTS-NEXT: FROM
+// TEXTS-NEXT: 1
+//
 // What does not compile says where its schedule is from; what is no file of schedules, which line of it is wrong.
 // RUN: cd %t.d && bash -eu make-file %okl-cc 'fuse((0),(0)), parallel' && (%okl-cc -c chain.c --okl-schedules=s || true) 2>&1 | FileCheck --check-prefix=ILLEGAL %s
 // ILLEGAL: {{^}}chain.c:12:34: error: iterations cannot run in
@@ -66,5 +80,35 @@ void f(void) {
 #pragma omplc for domain(1:LAST) with(i) read b{(i-1),(i)} write a{(i)}
     for (int i = 1; i <= LAST; i++)
       a[i] = b[i] + b[i - 1];
+  }
+}
+
+//--- calls.c
+#ifndef TIMES
+#define TIMES *
+#endif
+#ifndef FIRST
+#define FIRST 1
+#endif
+#ifndef FROM
+#define FROM {(j - 1), (j + 1)}
+#endif
+static void inner(double *to, double *from, int n) {
+#pragma omplc for domain(FIRST : n) with(j) write to{(j)} read from FROM
+  for (int j = FIRST; j <= n; j++)
+    to[j] = 2 TIMES (from[j - 1] + from[j + 1]);
+}
+static void both(double *to, double *between, double *from, int n) {
+#pragma omplc for domain(0 : n + 1, 0 : 3) with(i, j) write between{(i)} read from{(i)}
+  for (int i = 0; i <= n + 1; i++)
+    for (int j = 0; j <= 3; j++)
+      between[i] = from[i] + j;
+  inner(to, between, n);
+}
+void calls(double *restrict a, double *restrict b, double *restrict c, int n) {
+#pragma omplc loopchain schedule(auto)
+  {
+    both(a, b, c, n);
+    both(c, b, a, n);
   }
 }

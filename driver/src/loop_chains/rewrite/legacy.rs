@@ -89,19 +89,26 @@ impl Rewriting<'_> {
     /// What stands in front of a call.
     fn note(&self, call: &Called, within: Option<Within>) -> String {
         let place = self.tokens.position(self.tokens.all[call.begins].start);
-        let number = |number: usize| u32::try_from(number).unwrap_or(0);
-        let at = Position::new(number(place.line), number(place.column));
-        let note = CallNote {
-            at,
-            callee: call.name.clone(),
-            arguments: call.arguments.clone(),
-            within,
-        };
+        let note = self.call_note(call, within);
+        let at = note.at;
         let text = write_marker(&unescape(place.quoted), &Says::Call(note));
         self.marker_at((place.quoted, at), "__okl_omplc_call", &text, &[], "")
     }
 
-    /// A condition that is the same for all iterations of a chain, which runs as it is written where it holds.
+    /// What stands for the parameters of a function that is called.
+    pub(super) fn call_note(&self, call: &Called, within: Option<Within>) -> CallNote {
+        let place = self.tokens.position(self.tokens.all[call.begins].start);
+        let number = |number: usize| u32::try_from(number).unwrap_or(0);
+        CallNote {
+            at: Position::new(number(place.line), number(place.column)),
+            callee: call.name.clone(),
+            arguments: call.arguments.clone(),
+            within,
+        }
+    }
+
+    /// A condition that is the same for all iterations of a chain, which runs as it is written where it holds, or that tells
+    /// iterations at borders from others. A call of a marker takes its place.
     pub(super) fn strip(&mut self, number: usize) {
         let pragma = &self.pragmas[number];
         let (at, begins) = (pragma.at, pragma.next);
@@ -152,13 +159,13 @@ impl Rewriting<'_> {
             text: truth(self.tokens, open + 1, close),
         };
         let marker = self.marker(number, "__okl_omplc_strip", &text, &[value], "");
-        self.insert(self.tokens.all[begins].start, marker + " }");
+        let marker = marker.replacen("extern void", "extern long", 1);
         let edit = Edit {
             start: self.tokens.all[open].start,
             end: self.tokens.all[close].end,
-            text: "(0)".to_string(),
+            text: format!("(__extension__ (\n{marker} }}))"),
             at: None,
-            is_line: false,
+            is_line: true,
         };
         self.edits.push(edit);
     }

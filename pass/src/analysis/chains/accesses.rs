@@ -3,7 +3,9 @@
 use okl_chains::model::Mode;
 
 use super::numbers::{Base, Number, Place, Reader, rows, varies};
-use super::single::{Iteration, Single, always_passes, between, is_inside, is_ours};
+use super::single::{
+    Iteration, Single, always_passes, always_passes_one, between, is_inside, is_ours,
+};
 use super::splits::{Split, split};
 use crate::analysis::folds;
 use crate::analysis::library::is_mathematics;
@@ -116,7 +118,7 @@ pub fn of<'c>(
             _ => return Err((at, "does something that is not understood".to_string())),
         }
     }
-    Ok(reductions(merge(found), reader, combines))
+    Ok(reductions(merge(nest, found), reader, combines))
 }
 
 /// Has a pointer of a table be one of its rows wherever others of its rows are accessed by a number.
@@ -198,9 +200,9 @@ fn is_arithmetic(name: &str) -> bool {
     of.is_some_and(|of| ["hc3", "sc3", "dc3", "xc3"].contains(&of))
 }
 
-/// Of accesses that are the same, one.
-fn merge(all: Vec<Found<'_>>) -> Vec<Found<'_>> {
-    let mut kept: Vec<Found<'_>> = Vec::new();
+/// Of accesses that are the same, one. An iteration that goes one way or another may always come to one of them.
+fn merge<'c>(nest: &Iteration<'c>, all: Vec<Found<'c>>) -> Vec<Found<'c>> {
+    let mut kept: Vec<Found<'c>> = Vec::new();
     for one in all {
         let same = |other: &&mut Found<'_>| {
             other.mode == one.mode
@@ -215,6 +217,11 @@ fn merge(all: Vec<Found<'_>>) -> Vec<Found<'_>> {
             }
             None => kept.push(one),
         }
+    }
+    for one in kept.iter_mut().filter(|one| one.by.len() > 1) {
+        let is_plain = one.split.as_ref().is_some_and(|one| one.turns.is_empty());
+        let blocks: Vec<_> = one.by.iter().map(|one| one.0.block()).collect();
+        one.must |= is_plain && always_passes_one(nest.enter, nest.leave, &blocks);
     }
     kept
 }

@@ -781,10 +781,23 @@ fn find<'c>(
 
 /// Whether control that goes from one place to another one comes through a block.
 pub fn always_passes<'c>(enter: Instruction<'c>, leave: Instruction<'c>, block: Block<'c>) -> bool {
-    if block == enter.block() || block == leave.block() {
+    always_passes_one(enter, leave, &[block])
+}
+
+/// The same for one of some blocks.
+pub fn always_passes_one<'c>(
+    enter: Instruction<'c>,
+    leave: Instruction<'c>,
+    blocks: &[Block<'c>],
+) -> bool {
+    if [enter, leave]
+        .iter()
+        .any(|end| blocks.contains(&end.block()))
+    {
         return true;
     }
-    let mut seen = HashSet::from([enter.block(), block]);
+    let mut seen: HashSet<_> = blocks.iter().copied().collect();
+    seen.insert(enter.block());
     let mut rest = vec![enter.block()];
     while let Some(one) = rest.pop() {
         if one == leave.block() {

@@ -24,6 +24,9 @@ use super::storage::{Place, Stored};
 /// What the name of such a function ends with.
 const SUFFIX: &str = "okl_iteration";
 
+/// What stands for the answer of a condition, 0 or 1, where an iteration is to find out.
+pub const ASKS: i64 = 2;
+
 /// The code of a chain.
 pub struct Around<'m> {
     /// The function that it is in.
@@ -45,6 +48,8 @@ pub struct Body<'m> {
     blocks: Vec<Block<'m>>,
     /// The iteration variables, the outermost first, and whether they have a sign.
     iteration: Vec<(Instruction<'m>, bool)>,
+    /// Conditions whose answers it may be handed.
+    strips: Vec<Value<'m>>,
     /// Variables that the chain does not change.
     values: Vec<Instruction<'m>>,
     /// Variables that nothing else uses.
@@ -72,7 +77,7 @@ struct Used<'m> {
 
 /// What has become a function.
 pub struct Iteration<'m> {
-    /// The function: of the iteration variables, of the values of variables, of those by which elements in buffers are found,
+    /// The function: of the iteration variables, of conditions' [answers](ASKS), of the values of variables, of those by which elements in buffers are found,
     /// and of other values.
     pub function: Function<'m>,
     /// Variables whose values it is handed.
@@ -189,6 +194,7 @@ impl<'m> Body<'m> {
             counter,
             blocks,
             iteration: Vec::new(),
+            strips: nest.strips.iter().map(|one| one.value).collect(),
             values: Vec::new(),
             own: Vec::new(),
             others: Vec::new(),
@@ -408,6 +414,27 @@ impl<'m> Body<'m> {
             inner.store(value, own);
             wide.push((own, passed, signed));
         }
+        let mut answers = Vec::new();
+        for &condition in &self.strips {
+            let [none, new] = [(); 2].map(|()| allocas.alloca(long, 8));
+            answers.push(new.as_instruction().expect("a stack variable"));
+            outer.store(module.const_i64(ASKS), none);
+            inner.store(outer.load(long, none), new);
+            let users = condition
+                .as_instruction()
+                .map(|one| one.instruction_users());
+            for user in users.into_iter().flatten() {
+                let builder = Builder::before(module, user);
+                let answer = builder.load(long, new);
+                let asks = builder.compare(answer, module.const_i64(ASKS), false);
+                let value = builder.select(asks, condition, answer);
+                for at in 0..user.operands().len() {
+                    if user.operand(at) == condition {
+                        user.set_operand(at, value);
+                    }
+                }
+            }
+        }
         for &variable in &self.values {
             let ty = variable.allocated_type().expect("a stack variable");
             let passed = outer.load(ty, *variable);
@@ -416,6 +443,7 @@ impl<'m> Body<'m> {
         for &variable in &self.others {
             instead(variable);
         }
+        moved.extend(answers);
         // Where loops run as they are written nobody has buffers.
         let mut found = Vec::new();
         for one in &self.buffers {
@@ -496,7 +524,8 @@ impl<'m> Body<'m> {
         let buffers: Vec<_> = buffers.map(|(one, own)| (one.number, own.len())).collect();
         let of_buffers: usize = buffers.iter().map(|one| one.1).sum();
         let of_registers = registers.len();
-        let known = self.iteration.len() + self.values.len() + of_buffers + of_registers;
+        let of_variables = self.iteration.len() + self.strips.len() + self.values.len();
+        let known = of_variables + of_buffers + of_registers;
         let registers = self.buffers.iter().flat_map(|one| {
             let its = one.registers.iter();
             its.map(|index| (one.number, index.clone()))

@@ -11,6 +11,7 @@ use okl_chains::code::{Code, Condition, Expression, For, If};
 
 use super::asks;
 use super::bodies::Iteration;
+use super::parted::{self, Sides};
 use super::registers::{Register, taken_by};
 use super::storage::Stored;
 use super::sums::Sum;
@@ -29,7 +30,7 @@ pub struct Writer<'a, 'm> {
     /// What stands where it stands in the source.
     like: Instruction<'m>,
     /// The loops of the nests, which loops stand like that run nothing else.
-    nests: &'a [Nest<'m>],
+    pub nests: &'a [Nest<'m>],
     /// Loops around.
     depth: usize,
     /// What iterations of the nests are.
@@ -66,6 +67,8 @@ pub struct Writer<'a, 'm> {
     pub has_private: bool,
     /// Buffers on the stack, of which each thread has its own.
     pub own: Vec<Instruction<'m>>,
+    /// What is known of the borders where code stands.
+    pub sides: Sides,
 }
 
 /// What closes a loop of several nests, none of whose iterations depends on another one by these loads and stores.
@@ -128,6 +131,7 @@ impl<'a, 'm> Writer<'a, 'm> {
             stored,
             has_private: false,
             own: Vec::new(),
+            sides: parted::sides(&chain.nests),
         }
     }
 
@@ -165,8 +169,9 @@ impl<'a, 'm> Writer<'a, 'm> {
             Code::Run { nest, iteration } => {
                 let builder = self.at(block);
                 let numbers = iteration.iter().map(|one| self.number(&builder, one));
-                let arguments: Vec<_> = numbers.collect();
-                let arguments = [arguments, self.handed[*nest].clone()].concat();
+                let numbers: Vec<_> = numbers.collect();
+                let answers = self.answers(*nest);
+                let arguments = [numbers, answers, self.handed[*nest].clone()].concat();
                 let call = builder.call(self.iterations[*nest].function, &arguments);
                 self.calls.push(call.as_call().expect("a call"));
                 block
@@ -242,8 +247,18 @@ impl<'a, 'm> Writer<'a, 'm> {
     }
 
     fn counted(&mut self, one: &For, block: Block<'m>) -> Block<'m> {
+        let ends = self.ends(&self.at(block), one);
+        self.parted(one, ends, block)
+    }
+
+    /// A loop whose iterations are at no border that its own variable tells.
+    pub fn between_borders(
+        &mut self,
+        one: &For,
+        [first, end, step]: [Value<'m>; 3],
+        block: Block<'m>,
+    ) -> Block<'m> {
         let builder = self.at(block);
-        let [first, end, step] = self.ends(&builder, one);
         let Some([from, to]) = self.inside(&builder, one, [first, end]) else {
             return self.counting(one, [first, end, step], block);
         };

@@ -112,6 +112,7 @@ impl<'m> Here<'m> {
             said,
             values,
             loops: loops.collect(),
+            strips: Vec::new(),
         };
         Ok((nest, behind))
     }

@@ -1,24 +1,28 @@
-//! `#pragma omplc strip`: conditions in loops that hold for none of their iterations, or for all. The driver has taken them out
-//! of the chain with calls of markers, which are handed the condition as a number; they are asked in front of the chain, and
-//! where one holds the chain runs as it is written.
+//! `#pragma omplc strip`: conditions in loops. In their place the driver has put calls of markers, which are handed the condition
+//! as a number, computed without jumps. One that is the same for all iterations is asked in front of the chain, and where it
+//! holds the chain runs as it is written. One that tells iterations at borders of the loops from others stays, with [what tells
+//! them](borders), by which loops are split.
 //!
-//! Guarantee: what is asked there is what each iteration would ask: it is computed from variables of the function, which nothing
-//! in the chain changes, by what cannot fail. Where it cannot be computed there the marker stays, and the chain is none.
+//! Guarantee: what is asked in front of the chain is what each iteration would ask: it is computed from variables of the
+//! function, which nothing in the chain changes. What is computed cannot fail, although the program may not compute all of it.
+//! Where that cannot be had the marker stays, and the chain is none.
+
+mod borders;
 
 use std::collections::{HashMap, HashSet};
 
-use super::STRIP;
 use super::written::Choice;
+use super::{Chains, STRIP};
 use crate::analysis::variables::{Does, uses};
-use crate::ir::Nest;
+use crate::ir::{Nest, Strip};
 use crate::llvm::{Block, Call, Instruction, Module, Opcode, Value};
 
 /// Operations that a condition is computed by, at most.
 const MOST: usize = 200;
 
 /// Why one stays.
-pub const WHY: &str = "the loop chain stays as it is: this condition may differ from one iteration to another one, or is computed \
-                       from more than variables of the function that nothing in the chain changes";
+pub const WHY: &str = "the loop chain stays as it is: this condition is neither the same for all iterations nor asks where one is, by \
+                       variables of the function that nothing in the chain changes, such as `i == 0 || i >= n - 2`";
 
 /// Asks all conditions in front of their chains.
 pub fn ask<'m>(module: &'m Module, choices: &mut [Choice<'m>]) {
@@ -46,18 +50,64 @@ pub fn ask<'m>(module: &'m Module, choices: &mut [Choice<'m>]) {
         });
         if let Some(asked) = asked {
             choice.unless.push(asked);
+            let value = marker.instruction();
+            value.replace_all_uses_with(value.ty().zero());
             marker.take_out(module);
         }
     }
 }
 
-/// One in a nest that has stayed.
-pub fn left<'m>(nest: &Nest<'m>) -> Option<Call<'m>> {
-    let blocks = nest.loops.first()?.counter.iter();
-    let blocks = blocks.flat_map(|outermost| &outermost.blocks);
+/// Has loops be split by those that have stayed, where they can be. Finds the chains again for that.
+pub fn split<'m>(module: &'m Module, choices: &[Choice<'m>]) -> Chains<'m> {
+    let mut strips: Vec<(Call<'m>, Strip<'m>)> = Vec::new();
+    if module.function(STRIP).is_some() {
+        for chain in super::find(module, true).chains {
+            let Some(choice) = choices.iter().find(|one| one.is_of(chain.site)) else {
+                continue;
+            };
+            for nest in &chain.nests {
+                for marker in left(nest) {
+                    let asking = Asking {
+                        inside: &choice.marked,
+                        before: choice.call,
+                        known: HashMap::new(),
+                        steps: 0,
+                    };
+                    let value = marker.argument(1);
+                    let strip = value.and_then(|value| borders::strip(module, nest, value, asking));
+                    if let Some(strip) = strip {
+                        let result = marker.instruction();
+                        result.replace_all_uses_with(strip.value);
+                        marker.take_out(module);
+                        strips.push((nest.site, strip));
+                    }
+                }
+            }
+        }
+    }
+    let mut found = super::recognise(module);
+    for nest in found.chains.iter_mut().flat_map(|chain| &mut chain.nests) {
+        let its = strips.iter().filter(|one| one.0 == nest.site);
+        nest.strips = its.map(|one| one.1.clone()).collect();
+    }
+    found
+}
+
+/// Those in a nest that have stayed.
+pub fn left<'m>(nest: &Nest<'m>) -> Vec<Call<'m>> {
+    let outermost = nest.loops.first().and_then(|one| one.counter.as_ref());
+    let blocks = outermost.into_iter().flat_map(|one| &one.blocks);
     let all = blocks.flat_map(|one| one.instructions());
-    let mut all = all.filter_map(|one| one.as_call());
-    all.find(|one| one.callee_name() == STRIP)
+    let all = all.filter_map(|one| one.as_call());
+    all.filter(|one| one.callee_name() == STRIP).collect()
+}
+
+/// Whether it is a division, which may fail.
+fn divides(one: Instruction<'_>) -> bool {
+    matches!(
+        one.opcode(),
+        Opcode::LLVMSDiv | Opcode::LLVMUDiv | Opcode::LLVMSRem | Opcode::LLVMURem
+    )
 }
 
 struct Asking<'a, 'm> {
@@ -92,11 +142,7 @@ impl<'m> Asking<'_, 'm> {
             };
         }
         // Nothing that may fail, as divisions may.
-        let divides = matches!(
-            one.opcode(),
-            Opcode::LLVMSDiv | Opcode::LLVMUDiv | Opcode::LLVMSRem | Opcode::LLVMURem
-        );
-        if divides || !one.only_computes() || one.as_call().is_some() {
+        if divides(one) || !one.only_computes() || one.as_call().is_some() {
             return None;
         }
         one.operands()
