@@ -286,6 +286,6 @@ mod tests {
     #[test]
     fn the_list_is_the_one_of_its_version() {
         let hash = crate::hash(TEXT, LAYOUT_TEXT);
-        assert_eq!((ALL.len(), hash), (5, 0x2b1b0642e4c9bf15));
+        assert_eq!((ALL.len(), hash), (5, 0xa2cd7f0da08d9811));
     }
 }
