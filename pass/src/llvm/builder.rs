@@ -115,6 +115,21 @@ impl<'m> Builder<'m> {
         unsafe { LLVMBuildStore(self.raw, value.raw(), address.raw()) };
     }
 
+    /// Loads from memory what LLVM does not know.
+    pub fn load_volatile(&self, ty: Type<'m>, address: Value<'m>) -> Value<'m> {
+        let value = self.load(ty, address);
+        // SAFETY: a load.
+        unsafe { LLVMSetVolatile(value.raw(), 1) };
+        value
+    }
+
+    /// Stores to memory, where LLVM does not know who reads it.
+    pub fn store_volatile(&self, value: Value<'m>, address: Value<'m>) {
+        assert!(address.ty().is_pointer());
+        // SAFETY: a positioned builder, a first-class value and a pointer.
+        unsafe { LLVMSetVolatile(LLVMBuildStore(self.raw, value.raw(), address.raw()), 1) };
+    }
+
     /// Address `bytes` behind `address`.
     pub fn offset(&self, address: Value<'m>, bytes: i64) -> Value<'m> {
         if bytes == 0 {

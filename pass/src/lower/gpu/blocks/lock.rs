@@ -61,24 +61,28 @@ pub fn lock<'d>(
         return Ok(());
     };
     // for (turn = 0; turn < items; ++turn) if (turn == own) { ... }
+    // Where LLVM knew the turn it would see that each work item comes to the code once, and have all of them wait there at the
+    // same time: the turn is volatile.
     let after = end.split_before();
     let [asks, next] = [(); 2].map(|()| function.append_block(device));
     let ended = after.predecessors()[0];
+    let long = device.int(64);
+    let place = Builder::at_entry(device, function).alloca(long, 8);
     let entry = Builder::before(device, before.terminator().expect("a complete block"));
     let own = linear(&entry, items, target);
+    entry.store_volatile(device.const_i64(0), place);
     before.turn(section, asks);
     let builder = Builder::at_end_like(device, asks, at);
-    let turn = builder.phi(device.int(64));
+    let turn = builder.load_volatile(long, place);
     let is_own = builder.compare(turn, own, false);
     builder.go_if(is_own, waits, next);
     ended.turn(after, next);
     let builder = Builder::at_end_like(device, next, at);
     let more = builder.plus(turn, 1);
+    builder.store_volatile(more, place);
     let less = Comparison::Integer(IntPredicate::LLVMIntSLT);
     let count = device.const_i64(items.iter().product());
     builder.go_if(builder.ask(less, more, count), asks, after);
-    turn.add_incoming(device.const_i64(0), before);
-    turn.add_incoming(more, next);
     Ok(())
 }
 
