@@ -768,6 +768,10 @@ fn distances<'c>(
         elements.for_each(|bytes| add(Polynomial::constant(bytes)));
         return all;
     };
+    // A pointer in memory may be one of a table, of which other names stand for others.
+    if !matches!(base, Base::Value(_)) {
+        return all;
+    }
     let is_around = |one: &&(Base<'c>, i64, i64)| next.as_constant() == Some(one.2);
     its.filter(is_around)
         .for_each(|one| add(Polynomial::constant(one.1)));
@@ -782,8 +786,7 @@ fn distances<'c>(
         )
     });
     row.into_iter().for_each(add);
-    // A pointer in memory may be one of a table.
-    if all.is_empty() && matches!(base, Base::Value(_)) {
+    if all.is_empty() {
         all.push(Polynomial::of(Unknown::Row(Box::new(base.clone()))));
     }
     all
