@@ -592,6 +592,15 @@ fn refused(order: &Order, group: usize, violation: Violation) -> Refused {
         format!(", dependence ({}) between {units}", numbers.join(","))
     });
     let vector = vector.unwrap_or_default();
+    let is_scalar =
+        dependence.from == dependence.to && order.chain.spaces[dependence.space].rank == 0;
+    let vector = match is_scalar {
+        true => format!(
+            "{vector}; `{space}` is one variable for all iterations, and more is done with it than to combine something with it \
+             by + * & | ^ && || or as the least or the largest: declare it in the loop, or name it in `private` or `reduction`"
+        ),
+        false => vector,
+    };
     let why = match violation.wrong {
         Wrong::Parallel => {
             let instead = match is_wavefront_legal(order, group, violation.walk) {

@@ -87,7 +87,9 @@ struct results {
   long sum, product, counted;
   int greatest, smallest, bits_of_all, bits, parity, holds, held, found;
   unsigned largest;
-  short narrow;
+  short narrow, low;
+  unsigned char high;
+  int mark, unmarked;
 };
 
 static struct results many(const double *a, double *b, const int *class, int n) {
@@ -96,7 +98,9 @@ static struct results many(const double *a, double *b, const int *class, int n) 
   long sum = 3, product = 1, counted = 0;
   int greatest = -1000, smallest = 1000, bits_of_all = ~0, bits = 1, parity = 0, holds = 1, held = 1, found = 0;
   unsigned largest = 0;
-  short narrow = 7;
+  short narrow = 7, low = 1000;
+  unsigned char high = 0;
+  int mark = 4, unmarked = 4;
   PRAGMA(omplc loopchain schedule(ITEMS))
   {
 #pragma omplc for domain(1 : n) with(i) read a{(i - 1), (i), (i + 1)}, write b{(i)}
@@ -149,9 +153,24 @@ static struct results many(const double *a, double *b, const int *class, int n) 
       if (a[i] > highest)
         highest = a[i];
     }
+    // Numbers of fewer bits than they are compared with, what only a constant is written to, and what decides itself whether
+    // the old value is asked.
+#pragma omplc for domain(1 : n) with(i) read class{(i)}
+#pragma omp parallel for reduction(min : low) reduction(max : high) reduction(&& : holds)
+    for (int i = 1; i <= n; i++) {
+      if ((short)(class[i] - i) < low)
+        low = (short)(class[i] - i);
+      high = (unsigned char)(class[i] * 40) > high ? (unsigned char)(class[i] * 40) : high;
+      if (class[i] == 5)
+        mark = 0;
+      if (class[i] > CLASSES)
+        unmarked = 1;
+      int below = class[i] < CLASSES;
+      holds = below && holds;
+    }
   }
   return (struct results){most,   least,    near,     small,       sum,  product, counted, greatest,
-                          smallest, bits_of_all, bits, parity,  holds,   held,     found, largest, narrow};
+                          smallest, bits_of_all, bits, parity,  holds,   held,     found, largest, narrow,  low,     high,     mark,  unmarked};
 }
 
 int main(int argc, char **argv) {
@@ -189,6 +208,7 @@ int main(int argc, char **argv) {
   printf("%ld %ld %ld %d %ld %a\n", all.sum, all.product, all.counted, all.narrow, all_of_it, highest);
   printf("%d %d %u %d %d %d %d %d %d\n", all.greatest, all.smallest, all.largest, all.bits_of_all, all.bits, all.parity, all.holds,
          all.held, all.found);
+  printf("%d %d %d %d\n", all.low, all.high, all.mark, all.unmarked);
   free(a), free(b), free(class);
   puts(right ? "right" : "wrong");
   return !right;

@@ -227,7 +227,12 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
         if !self.mistakes.is_empty() {
             return None;
         }
-        let named = named(&by_name, &found, &depths, &self.arrays);
+        let mut named = named(&by_name, &found, &depths, &self.arrays);
+        for (named, its) in named.iter_mut().zip(&by_name) {
+            if let Some(named) = named {
+                lower(named, its, &domains);
+            }
+        }
         let names: Vec<_> = names.into_iter().zip(named).collect();
         let rank = |name: &Name| {
             let its = all.iter().find(|one| one.said.space.text == name.text);
@@ -284,7 +289,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
         self.settle_open(&open, &found, &settled, &names, &mut nests)?;
         self.settle_others(&found, &mut settled, &open, &names, &mut spaces, &mut nests)?;
         settled::only_all_of_elements(&mut nests, &spaces, &found, &settled);
-        self.check_rows(&spaces, &nests, &domains);
+        self.check_rows(&spaces, &nests, &domains, &all);
         let may_overlap = self.overlaps(&spaces, &nests, &found, &domains);
         self.check_loads(&domains, &spaces, &found);
         let mut doubts = Vec::new();
@@ -673,6 +678,20 @@ fn arrays<'c>(copy: &'c Module, code: &HashSet<llvm::Instruction<'c>>) -> Arrays
         }
     }
     arrays
+}
+
+/// Has numbers that are the same for all iterations begin where those do that are declared.
+fn lower<'c>(named: &mut spaces::Named<'c>, its: &[&Declared<'_>], domains: &[Domain<'c>]) {
+    for one in its {
+        for (from, index) in named.from.iter_mut().zip(one.place) {
+            let first = index.iterator.map_or(Some(0), |level| {
+                domains[one.nest].get(level)?.0.as_constant()
+            });
+            if let Some(first) = first.and_then(|first| first.checked_add(index.offset)) {
+                *from = first.min(*from);
+            }
+        }
+    }
 }
 
 /// What is known of the numbers of a nest's loops.

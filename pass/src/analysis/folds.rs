@@ -11,7 +11,7 @@ use okl_abi::AtomicOp;
 
 use super::updates;
 use crate::ir::Operation;
-use crate::llvm::{Block, Comparison, Instruction, Opcode, RealPredicate, Value};
+use crate::llvm::{Block, Comparison, Instruction, Opcode, RealPredicate, Type, Value};
 
 /// Blocks that are looked at between one place and another one.
 const MOST_BLOCKS: usize = 16;
@@ -37,7 +37,12 @@ pub enum Fold {
     Any,
     /// One of the two is chosen by a comparison.
     Choice(AtomicOp),
+    /// A constant takes its place.
+    Put(i16),
 }
+
+/// The first number that stands for a constant in a model.
+const PUT: u32 = 1 << 16;
 
 impl Fold {
     /// The number that stands for it in a model.
@@ -51,6 +56,7 @@ impl Fold {
             Self::All => 5,
             Self::Any => 6,
             Self::Choice(operation) => 16 + operation as u32,
+            Self::Put(constant) => PUT + u32::from(constant as u16),
         }
     }
 
@@ -64,6 +70,7 @@ impl Fold {
             4 => Self::Xor,
             5 => Self::All,
             6 => Self::Any,
+            PUT.. => Self::Put(u16::try_from(number - PUT).ok()? as i16),
             _ => Self::Choice(*AtomicOp::ALL.get(number.checked_sub(16)? as usize)?),
         })
     }
@@ -100,6 +107,9 @@ pub fn found<'m>(uses: &Uses<'_, 'm>) -> Option<Found> {
     if !(ty.is_integer() || ty.is_floating()) || !uses.loads.iter().chain(uses.stores).all(is_its) {
         return None;
     }
+    if uses.loads.is_empty() {
+        return put(uses.stores);
+    }
     let mut search = Search {
         uses,
         carried: Vec::new(),
@@ -111,6 +121,9 @@ pub fn found<'m>(uses: &Uses<'_, 'm>) -> Option<Found> {
         fold: None,
         is_truth: false,
         is_narrow: false,
+        fits: true,
+        ty,
+        is_kept: true,
     };
     uses.loads
         .iter()
@@ -124,6 +137,20 @@ pub fn found<'m>(uses: &Uses<'_, 'm>) -> Option<Found> {
         search.follow_all()?;
     }
     search.check()
+}
+
+/// The constant that takes the place of what is in an object, wherever anything does.
+fn put(stores: &[Instruction<'_>]) -> Option<Found> {
+    let constant = |store: &Instruction<'_>| {
+        let constant = store.operand(0).as_constant_int()?;
+        i16::try_from(constant).ok()
+    };
+    let first = constant(stores.first()?)?;
+    let is_one = stores.iter().all(|one| constant(one) == Some(first));
+    is_one.then_some(Found {
+        fold: Fold::Put(first),
+        guards: false,
+    })
 }
 
 /// What a value is of what is in the object, combined with others.
@@ -155,6 +182,12 @@ struct Search<'a, 'm> {
     is_truth: bool,
     /// Whether integers of other widths are computed with.
     is_narrow: bool,
+    /// Whether all numbers that are compared fit in the object.
+    fits: bool,
+    /// What is in the object.
+    ty: Type<'m>,
+    /// Whether each number with more bits becomes one with those of the object again, and none has fewer in between.
+    is_kept: bool,
 }
 
 impl<'m> Search<'_, 'm> {
@@ -226,6 +259,14 @@ impl<'m> Search<'_, 'm> {
             }
             Opcode::LLVMSelect => {
                 self.carry(*user, form);
+                self.apart.push(operands[0]);
+                for &one in operands[1..].iter().filter(|_| form == Form::Truth) {
+                    match truth(one) {
+                        Some(true) => self.is(Fold::Any)?,
+                        Some(false) => self.is(Fold::All)?,
+                        None => {}
+                    }
+                }
                 Some(())
             }
             Opcode::LLVMZExt if form == Form::Truth => {
@@ -239,6 +280,10 @@ impl<'m> Search<'_, 'm> {
             }
             Opcode::LLVMZExt | Opcode::LLVMSExt | Opcode::LLVMTrunc if is_number => {
                 self.is_narrow = true;
+                self.is_kept &= match user.opcode() {
+                    Opcode::LLVMTrunc => user.ty() == self.ty,
+                    _ => value.ty() == self.ty,
+                };
                 self.carry(*user, form);
                 Some(())
             }
@@ -300,6 +345,7 @@ impl<'m> Search<'_, 'm> {
                     true => Fold::Add,
                     false => combined(user)?,
                 };
+                self.fits &= !matches!(fold, Fold::Choice(_));
                 self.carry(*user, form);
                 self.is(fold)
             }
@@ -341,11 +387,15 @@ impl<'m> Search<'_, 'm> {
                 _ => true,
             }
         };
-        let is_whole = !self.is_narrow || !matches!(fold, Fold::Choice(_)) && !is_logical;
+        let is_whole = match fold {
+            Fold::Choice(_) => !self.is_narrow || self.fits,
+            _ => !self.is_narrow || !is_logical,
+        };
         let is_stored = |store: &Instruction<'m>| {
             self.carried.contains(&(store.operand(0), Form::Number)) || self.matched.contains(store)
         };
         let is_all = is_whole
+            && self.is_kept
             && self.is_truth == is_logical
             && !self.apart.iter().any(|one| self.carries(*one))
             && self.carried.iter().all(is_right)
@@ -364,6 +414,8 @@ impl<'m> Search<'_, 'm> {
         if a == b || self.carries(new) {
             return None;
         }
+        let as_narrow = self.as_narrow(old, new);
+        self.fits &= as_narrow.is_some();
         for user in comparison.instruction_users() {
             let takes_if = match user.opcode() {
                 Opcode::LLVMSelect => {
@@ -376,9 +428,37 @@ impl<'m> Search<'_, 'm> {
                 _ => return None,
             };
             let operation = choice(comparison.comparison()?, is_first, takes_if)?;
+            let operation = match (operation, as_narrow) {
+                (AtomicOp::Max, Some(false)) => AtomicOp::UMax,
+                (AtomicOp::Min, Some(false)) => AtomicOp::UMin,
+                _ => operation,
+            };
             self.is(Fold::Choice(operation))?;
         }
         Some(())
+    }
+
+    /// Of what is in an object with fewer bits than it is compared with, and a new number that is one with so many bits as
+    /// well: whether they have a sign.
+    fn as_narrow(&self, old: Value<'m>, new: Value<'m>) -> Option<bool> {
+        let (read, signed) = widened(old)?;
+        let bits = read.ty().bits()?;
+        self.uses
+            .loads
+            .contains(&read.as_op(Opcode::LLVMLoad)?)
+            .then_some(())?;
+        let fits = match (widened(new), new.as_constant_int()) {
+            (Some((one, with_sign)), _) => {
+                let its = one.ty().bits()?;
+                its < bits && !with_sign || its <= bits && with_sign == signed
+            }
+            (None, Some(constant)) => {
+                let room = 1_i64.checked_shl(bits - u32::from(signed))?;
+                (if signed { -room } else { 0 }..room).contains(&constant)
+            }
+            _ => false,
+        };
+        fits.then_some(signed)
     }
 
     /// Of the old value and a new one, whether the new one comes first.
@@ -395,11 +475,16 @@ impl<'m> Search<'_, 'm> {
             let read = value
                 .as_op(Opcode::LLVMFPExt)
                 .map_or(value, |one| one.operand(0));
+            let read = widened(read).map_or(read, |one| one.0);
             let read = read.as_op(Opcode::LLVMLoad)?;
             self.uses.loads.contains(&read).then_some(read)
         };
-        if value == old {
-            return true;
+        let is_alike = match (widened(value), widened(old)) {
+            (Some(one), Some(other)) => one.1 == other.1,
+            _ => true,
+        };
+        if value == old || !is_alike {
+            return value == old;
         }
         match (load(value), load(old)) {
             (Some(one), Some(first)) => value.ty() == old.ty() && self.is_quiet(first, one),
@@ -429,7 +514,7 @@ impl<'m> Search<'_, 'm> {
                     .as_op(Opcode::LLVMFPTrunc)
                     .map_or(stored, |one| one.operand(0));
                 let read = self.load_of(old)?;
-                let is_its = self.is_same(stored, new, 0)
+                let is_its = (self.is_same(stored, new, 0) || self.is_narrowed(stored, new))
                     && self.is_quiet(read, *store)
                     && self.is_pure(inside, Some(*store))
                     && behind.phis().next().is_none();
@@ -464,10 +549,27 @@ impl<'m> Search<'_, 'm> {
         Some(taken)
     }
 
+    /// Whether what is stored is a number with fewer bits, and another one the same with more of them.
+    fn is_narrowed(&self, stored: Value<'m>, new: Value<'m>) -> bool {
+        let stored = match stored.as_op(Opcode::LLVMTrunc) {
+            Some(one) => one.operand(0),
+            None => stored,
+        };
+        if self.is_same(stored, new, 0) {
+            return true;
+        }
+        match (widened(stored), widened(new)) {
+            (Some(one), Some(other)) => one.1 == other.1 && self.is_same(one.0, other.0, 0),
+            (None, Some(other)) => self.is_same(stored, other.0, 0),
+            _ => false,
+        }
+    }
+
     fn load_of(&self, old: Value<'m>) -> Option<Instruction<'m>> {
         let read = old
             .as_op(Opcode::LLVMFPExt)
             .map_or(old, |one| one.operand(0));
+        let read = widened(read).map_or(read, |one| one.0);
         let read = read.as_op(Opcode::LLVMLoad)?;
         self.uses.loads.contains(&read).then_some(read)
     }
@@ -593,6 +695,16 @@ impl<'m> Search<'_, 'm> {
                 .into_iter()
                 .zip(to)
                 .all(|(a, b)| self.is_same(a, b, depth + 1))
+    }
+}
+
+/// A number with fewer bits that an integer is, and whether it has a sign.
+fn widened(value: Value<'_>) -> Option<(Value<'_>, bool)> {
+    let one = value.as_instruction()?;
+    match one.opcode() {
+        Opcode::LLVMSExt => Some((one.operand(0), true)),
+        Opcode::LLVMZExt => Some((one.operand(0), false)),
+        _ => None,
     }
 }
 

@@ -280,7 +280,8 @@ fn reductions<'c>(
         let is_exact = stores
             .first()
             .is_some_and(|one| one.operand(0).ty().is_integer());
-        let found = found.flatten();
+        // What each iteration writes anew is no such thing.
+        let found = found.flatten().filter(|_| !must || !loads.is_empty());
         if let Some(found) = found.filter(|one| is_said || is_exact && !one.guards) {
             let place = one.place.clone();
             all[at].mode = Mode::Reduce(found.fold.number());

@@ -412,25 +412,42 @@ pub fn without_iterations<'c>(
     Some((factors_of, rest))
 }
 
-/// The name of a value in the source, or of the variable whose address it is, or whose value; else what it is.
-fn name_of(value: Value<'_>) -> String {
+/// The name of a value in the source, or of the variable whose address it is, or whose value.
+fn known_name(value: Value<'_>) -> Option<String> {
     let names = [source_name(value), value.variable_name(Naming::Address)];
     if let Some(known) = names.into_iter().find(|name| !name.is_empty()) {
-        return known;
+        return Some(known);
     }
     let load = value.as_op(Opcode::LLVMLoad);
     let named = load.map_or(value, |load| load.operand(0));
     let name = named.name();
     // What the compiler calls the variable of a parameter, and a second variable of a name.
     let name = name.split(".addr").next().unwrap_or_default();
-    let is_plain = |name: &str| !name.is_empty() && !name.starts_with(|one: char| one.is_numeric());
+    let is_plain = !name.is_empty() && !name.starts_with(|one: char| one.is_numeric());
+    is_plain.then(|| name.to_string())
+}
+
+/// The name of a value, where it has one; else what it is.
+fn name_of(value: Value<'_>) -> String {
+    if let Some(known) = known_name(value) {
+        return known;
+    }
     match value.as_instruction().map(Instruction::opcode) {
-        _ if is_plain(name) => name.to_string(),
         Some(Opcode::LLVMAlloca) => "a variable".to_string(),
         None if value.as_parameter().is_some() => "a parameter".to_string(),
         _ if value.as_constant_int().is_some() || value.is_constant() => value.operand_text(),
         _ if value.ty().is_pointer() => "a pointer".to_string(),
         _ => "a number".to_string(),
+    }
+}
+
+/// Whether an object has a name that the source gives it.
+pub fn has_name(base: &Base<'_>) -> bool {
+    match base {
+        Base::Value(value) => known_name(*value).is_some(),
+        Base::Loaded(place) => has_name(&place.base),
+        Base::Rows(table) => has_name(table),
+        Base::Unknown => false,
     }
 }
 

@@ -8,7 +8,7 @@ use okl_chains::model::{self, Mode};
 use okl_chains::pragma::{Index, Name};
 
 use super::accesses::Found;
-use super::numbers::Base;
+use super::numbers::{Base, has_name};
 use super::spaces::{Named, Within};
 use crate::numbers::Polynomial;
 
@@ -105,6 +105,7 @@ impl<'c> Spaces<'c> {
             let named = Named {
                 base: access.place.base.clone(),
                 origin,
+                from: vec![0; strides.len()],
                 strides,
                 parts: split.parts.clone(),
                 bytes: split.bytes,
@@ -117,7 +118,15 @@ impl<'c> Spaces<'c> {
             named.index(access).is_some().then_some(named)
         });
         let index = named.as_ref().and_then(|named| named.index(access));
-        let name = access.place.base.to_string();
+        let line = access.at.source_location().map(|one| one.1);
+        let does = match access.mode {
+            Mode::Read => "read",
+            _ => "written",
+        };
+        let name = match line {
+            Some(line) if !has_name(&access.place.base) => format!("what is {does} in line {line}"),
+            _ => access.place.base.to_string(),
+        };
         let same = self
             .all
             .iter()

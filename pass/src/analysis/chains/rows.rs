@@ -4,7 +4,7 @@ use okl_chains::model;
 
 use super::numbers::{Number, Unknown};
 use super::objects::Spaces;
-use super::spaces::{Arrays, Named};
+use super::spaces::{Arrays, Declared, Named};
 use super::splits::size;
 use super::{Domain, Looked};
 use crate::diagnostic::Site;
@@ -28,14 +28,23 @@ impl<'c> Looked<'_, 'c, '_> {
         spaces: &Spaces<'c>,
         nests: &[Vec<model::Access>],
         domains: &[Domain<'c>],
+        declared: &[Declared<'_>],
     ) {
         for (number, (space, named)) in spaces.all.iter().enumerate() {
             let Some(named) = named.as_ref().filter(|named| !named.strides.is_empty()) else {
                 continue;
             };
-            let (least, rows) = room(number, named, nests, domains, &self.arrays);
             let is_named = spaces.is_named(number);
             let name = &space.name;
+            let is_said = |at: usize, constant: i64| {
+                let mut its = declared.iter().filter(|one| one.said.space.text == *name);
+                is_named
+                    && its.any(|one| {
+                        let index = one.place.get(at);
+                        index.is_some_and(|one| one.iterator.is_none() && one.offset == constant)
+                    })
+            };
+            let (least, rows) = room(number, named, nests, domains, (&self.arrays, &is_said));
             let site = Site::Instruction(self.chain.site.instruction());
             match least {
                 Room::Enough => {}
@@ -83,6 +92,8 @@ impl<'c> Looked<'_, 'c, '_> {
 struct Unit<'c> {
     stride: Number<'c>,
     is_part: bool,
+    /// Whether the programmer has said those that are the same for all iterations.
+    is_said: bool,
     ends: Vec<(Ends<'c>, Option<usize>)>,
 }
 
@@ -93,7 +104,7 @@ fn room<'c>(
     named: &Named<'c>,
     nests: &[Vec<model::Access>],
     domains: &[Domain<'c>],
-    arrays: &Arrays<'c>,
+    (arrays, is_said): (&Arrays<'c>, &dyn Fn(usize, i64) -> bool),
 ) -> (Room, Vec<(Room, bool)>) {
     let of_access = |nest: usize, access: &model::Access, at: usize| {
         let index = access.index.as_ref()?.get(at)?;
@@ -113,6 +124,12 @@ fn room<'c>(
     let dimensions = named.strides.iter().enumerate().map(|(at, stride)| Unit {
         stride: stride.clone(),
         is_part: false,
+        is_said: accesses().all(|(_, access)| {
+            let index = access.index.as_ref().and_then(|index| index.get(at));
+            index.is_none_or(|one| {
+                one.iterators.iter().any(|times| *times != 0) || is_said(at, one.constant)
+            })
+        }),
         ends: accesses()
             .map(|(nest, access)| (of_access(nest, access, at), Some(nest)))
             .collect(),
@@ -122,10 +139,13 @@ fn room<'c>(
         Unit {
             stride: part.stride.clone(),
             is_part: true,
+            is_said: true,
             ends: vec![(last.map(|last| (Polynomial::constant(0), last)), None)],
         }
     });
     let mut units: Vec<Unit<'c>> = dimensions.chain(parts).collect();
+    // A number that all accesses have in common tells no elements apart.
+    units.retain(|one| one.is_part || !is_one(&one.ends));
     units.sort_by_key(|one| std::cmp::Reverse(size(&one.stride)));
     let nests: Vec<usize> = accesses().map(|(nest, _)| nest).collect();
     let least = units.last().map_or(Room::Enough, |least| {
@@ -149,7 +169,9 @@ fn room<'c>(
         // numbers.
         let is_array = arrays.has(&named.base, &outer.stride, &inner.stride);
         let is_long = !outer.is_part || is_array || is_row(&outer.stride);
-        let may_trust = is_long && !inner.is_part;
+        // The last element of a row, or the one in front of the next one, where nobody has said which.
+        let is_clear = is_array || inner.is_said;
+        let may_trust = is_long && !inner.is_part && is_clear;
         let ends = || inner.ends.iter();
         let pairs = ends().flat_map(|one| ends().map(move |other| (one, other)));
         let room = worst(pairs.map(|(one, other)| {
@@ -171,6 +193,16 @@ fn room<'c>(
         (room, may_trust)
     });
     (least, rows.collect())
+}
+
+/// Whether all accesses have the same number.
+fn is_one(ends: &[(Ends<'_>, Option<usize>)]) -> bool {
+    let constant = |(ends, _): &(Ends<'_>, Option<usize>)| {
+        let (first, last) = ends.as_ref()?;
+        first.as_constant().filter(|_| first == last)
+    };
+    let first = ends.first().and_then(constant);
+    first.is_some() && ends.iter().all(|one| constant(one) == first)
 }
 
 /// Whether it is the distance of rows that pointers lead to.

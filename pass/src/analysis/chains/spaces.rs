@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use okl_chains::pragma::{AccessPragma, Index, LoopPragma};
 
 use super::accesses::Found;
-use super::numbers::{Base, Number};
+use super::numbers::{Base, Number, Unknown};
 use super::splits::{Part, Split, size};
 use crate::numbers::Polynomial;
 use okl_chains::model::Mode;
@@ -26,6 +26,9 @@ pub struct Named<'c> {
     pub parts: Vec<Part<'c>>,
     /// Bytes of such a run.
     pub bytes: i64,
+    /// The least number in each dimension that an access has whose number there is the same for all iterations: of the last
+    /// element of a row and the one in front of the next one, which are the same, it says which is meant.
+    pub from: Vec<i64>,
 }
 
 /// What of an element an access is to.
@@ -40,27 +43,35 @@ pub struct Within {
 }
 
 /// How often units are in a number, each, and what is left; the last one so that this is not negative. Those that are no
-/// constants come first, then the larger ones.
-fn shares<'c>(number: &Number<'c>, units: &[&Number<'c>]) -> Option<(Vec<i64>, i64)> {
+/// constants come first, then the larger ones. Of those with a least number the share is not less, as far as the one around
+/// has room; of the others it is the one that is nearest to 0.
+fn shares<'c>(
+    number: &Number<'c>,
+    units: &[(&Number<'c>, Option<i64>)],
+) -> Option<(Vec<i64>, i64)> {
     let mut order: Vec<usize> = (0..units.len()).collect();
-    order.sort_by_key(|&at| Reverse(size(units[at])));
+    order.sort_by_key(|&at| Reverse(size(units[at].0)));
+    // The least that is left where units up to a place are taken away.
+    let mut left = vec![0; units.len()];
+    for place in (1..units.len()).rev() {
+        let (unit, from) = units[order[place]];
+        let [unit, outer] = [unit, units[order[place - 1]].0].map(|one| one.as_constant());
+        let from = from.zip(unit.filter(|unit| *unit > 0));
+        left[place - 1] = match (from, outer) {
+            (Some((from, unit)), _) => unit.checked_mul(from)?.checked_add(left[place])?,
+            (None, Some(outer)) => -outer.checked_abs()?.div_euclid(2),
+            (None, None) => 0,
+        };
+    }
     let mut shares = vec![0; units.len()];
     let mut rest = number.clone();
-    for (place, &at) in order.iter().enumerate() {
-        let unit = units[at];
+    for (&at, left) in order.iter().zip(left) {
+        let unit = units[at].0;
         let times = match unit.as_constant() {
             Some(0) => 0,
             Some(unit) => {
-                let rest = rest.as_constant()?;
-                let length = unit.checked_abs()?;
-                let times = match place + 1 == units.len() {
-                    true => rest.div_euclid(length),
-                    false => rest
-                        .checked_mul(2)?
-                        .checked_add(length)?
-                        .div_euclid(length.checked_mul(2)?),
-                };
-                times * unit.signum()
+                let rest = rest.as_constant()?.checked_sub(left)?;
+                rest.div_euclid(unit.checked_abs()?) * unit.signum()
             }
             None => leading(unit, &rest)?,
         };
@@ -140,6 +151,22 @@ impl<'c> Named<'c> {
         })
     }
 
+    /// The same where numbers that are the same for all iterations count from the beginning of the object.
+    pub fn from_the_beginning(mut self) -> Self {
+        let strides = self.strides.iter().map(|stride| (stride, Some(0)));
+        let units: Vec<_> = strides
+            .chain(self.units().map(|unit| (unit, None)))
+            .collect();
+        let mut from = vec![0; self.strides.len()];
+        if let Some((begins, _)) = shares(&self.origin, &units) {
+            for (from, begins) in from.iter_mut().zip(begins) {
+                *from = -begins;
+            }
+        }
+        self.from = from;
+        self
+    }
+
     fn units(&self) -> impl Iterator<Item = &Number<'c>> {
         self.parts.iter().map(|part| &part.stride)
     }
@@ -151,7 +178,7 @@ impl<'c> Named<'c> {
         if found.place.base != self.base || split.factors != factors {
             return None;
         }
-        let units: Vec<_> = self.units().collect();
+        let units: Vec<_> = self.units().map(|unit| (unit, None)).collect();
         let (first, at) = shares(&split.rest.minus(&rest)?, &units)?;
         self.within(&first, at, split)
     }
@@ -187,7 +214,15 @@ impl<'c> Named<'c> {
             let at = (0..self.strides.len()).find(is_free)?;
             place[at].iterator = Some(level);
         }
-        let units: Vec<_> = self.strides.iter().chain(self.units()).collect();
+        let from = |at: usize| match place[at].iterator {
+            Some(_) => None,
+            None => self.from.get(at).copied(),
+        };
+        let numbered = self.strides.iter().enumerate();
+        let numbered = numbered.map(|(at, stride)| (stride, from(at)));
+        let units: Vec<_> = numbered
+            .chain(self.units().map(|unit| (unit, None)))
+            .collect();
         let (mut shares, at) = shares(&split.rest.minus(&self.origin)?, &units)?;
         let first = shares.split_off(self.strides.len());
         for (index, offset) in place.iter_mut().zip(shares) {
@@ -411,8 +446,11 @@ impl<'c> Binding<'_, 'c> {
         for one in its {
             let accesses = self.found[one.nest].iter();
             for access in accesses.filter(|access| is_so(access, one.said)) {
-                let fitting = fitting(one.place, access);
-                all.extend(fitting.filter(|one| !all.contains(one)));
+                for fits in fitting(one.place, access, self.arrays) {
+                    if !all.contains(&fits) {
+                        all.push(fits);
+                    }
+                }
             }
         }
         all
@@ -625,7 +663,7 @@ impl<'c> Binding<'_, 'c> {
                     continue;
                 }
                 for distance in distances(&named, nest, access) {
-                    let units: Vec<_> = named.units().collect();
+                    let units: Vec<_> = named.units().map(|unit| (unit, None)).collect();
                     let Some((first, at)) = shares(&distance, &units) else {
                         continue;
                     };
@@ -650,41 +688,106 @@ impl<'c> Binding<'_, 'c> {
 /// Distances of parts, and elements, that are tried for a name.
 const MOST_GUESSES: usize = 24;
 
-/// What a name stands for if an element that is declared by it is what an access is to.
-fn fitting<'c>(place: &[Index], access: &Found<'c>) -> Option<Named<'c>> {
-    let split = access.split.as_ref()?;
-    let mut strides = Vec::new();
-    let mut used = 0;
-    for (at, index) in place.iter().enumerate() {
+/// What a name may stand for if an element that is declared by it is what an access is to. How far elements are apart in a
+/// dimension in which it does not move the arrays say that there are in the object, or where it is; where neither does, it is
+/// as if rows were anywhere.
+fn fitting<'c>(place: &[Index], access: &Found<'c>, arrays: &Arrays<'c>) -> Vec<Named<'c>> {
+    let Some(split) = &access.split else {
+        return Vec::new();
+    };
+    // The distances in the last dimensions.
+    let mut found: Vec<Vec<Number<'c>>> = vec![Vec::new()];
+    for (at, index) in place.iter().enumerate().rev() {
         let twice = place[..at]
             .iter()
             .any(|one| one.iterator.is_some() && one.iterator == index.iterator);
-        strides.push(match index.iterator {
-            Some(_) if twice => return None,
-            Some(level) => {
-                used += 1;
-                { split.factors.get(level) }
-                    .filter(|one| one.as_constant() != Some(0))?
-                    .clone()
-            }
-            // Of a number that is the same in all iterations, only the last one says how far elements are apart.
-            None if at + 1 == place.len() => Polynomial::constant(split.bytes),
-            None => return None,
-        });
+        let moves = |level: usize| {
+            let factor = split.factors.get(level)?;
+            (!twice && factor.as_constant() != Some(0)).then(|| factor.clone())
+        };
+        let mut more = Vec::new();
+        for behind in &found {
+            let its = match index.iterator {
+                Some(level) => moves(level).into_iter().collect(),
+                None => distances(behind.first(), index.offset, access, split, arrays),
+            };
+            more.extend(its.into_iter().map(|stride| {
+                let mut all = vec![stride];
+                all.extend(behind.iter().cloned());
+                all
+            }));
+        }
+        more.truncate(MOST_GUESSES);
+        found = more;
     }
+    let used = place.iter().filter(|one| one.iterator.is_some()).count();
     let moves = { split.factors.iter() }.filter(|one| one.as_constant() != Some(0));
-    if used != moves.count() || split.parts.iter().any(|one| strides.contains(&one.stride)) {
-        return None;
+    if used != moves.count() {
+        return Vec::new();
     }
-    let mut origin = split.rest.clone();
-    for (index, stride) in place.iter().zip(&strides) {
-        origin = origin.minus(&stride.times(&Polynomial::constant(index.offset))?)?;
+    let named = |strides: Vec<Number<'c>>| {
+        if split.parts.iter().any(|one| strides.contains(&one.stride)) {
+            return None;
+        }
+        let mut origin = split.rest.clone();
+        for (index, stride) in place.iter().zip(&strides) {
+            origin = origin.minus(&stride.times(&Polynomial::constant(index.offset))?)?;
+        }
+        let named = Named {
+            base: access.place.base.clone(),
+            origin,
+            from: Vec::new(),
+            strides,
+            parts: split.parts.clone(),
+            bytes: split.bytes,
+        };
+        Some(named.from_the_beginning())
+    };
+    found.into_iter().filter_map(named).collect()
+}
+
+/// How far elements may be apart in a dimension in which an access does not move, given how far they are in the next one.
+fn distances<'c>(
+    next: Option<&Number<'c>>,
+    offset: i64,
+    access: &Found<'c>,
+    split: &Split<'c>,
+    arrays: &Arrays<'c>,
+) -> Vec<Number<'c>> {
+    let base = &access.place.base;
+    let mut all = Vec::new();
+    let mut add = |one: Number<'c>| {
+        if !all.contains(&one) && !split.factors.contains(&one) {
+            all.push(one);
+        }
+    };
+    let its = arrays.all.iter().filter(|one| one.0 == *base);
+    let Some(next) = next else {
+        add(Polynomial::constant(split.bytes));
+        let elements = its.map(|one| one.2).filter(|bytes| *bytes > split.bytes);
+        elements.for_each(|bytes| add(Polynomial::constant(bytes)));
+        return all;
+    };
+    // A pointer in memory may be one of a table, of which other names stand for others.
+    if !matches!(base, Base::Value(_)) {
+        return all;
     }
-    Some(Named {
-        base: access.place.base.clone(),
-        origin,
-        strides,
-        parts: split.parts.clone(),
-        bytes: split.bytes,
-    })
+    let is_around = |one: &&(Base<'c>, i64, i64)| next.as_constant() == Some(one.2);
+    its.filter(is_around)
+        .for_each(|one| add(Polynomial::constant(one.1)));
+    // It may be so many rows behind the beginning.
+    let largest = { split.rest.terms() }.max_by_key(|(factors, _)| factors.len());
+    let row = largest.and_then(|(factors, times)| {
+        let is_many = offset != 0 && times % offset == 0 && !factors.is_empty();
+        let factors = factors.iter().cloned().map(Polynomial::of);
+        { factors }.try_fold(
+            Polynomial::constant(times.checked_div(offset).filter(|_| is_many)?),
+            |product, one| product.times(&one),
+        )
+    });
+    row.into_iter().for_each(add);
+    if all.is_empty() {
+        all.push(Polynomial::of(Unknown::Row(Box::new(base.clone()))));
+    }
+    all
 }

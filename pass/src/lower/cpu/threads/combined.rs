@@ -34,7 +34,7 @@ fn neutral(operation: Fold, ty: Type<'_>) -> Option<Value<'_>> {
         Fold::Multiply if ty.is_integer() => Some(ty.integer_constant(1)),
         Fold::Multiply => Some(ty.floating_constant(1.0)),
         Fold::Xor => Some(ty.zero()),
-        Fold::And | Fold::Or | Fold::All | Fold::Any | Fold::Choice(_) => None,
+        Fold::And | Fold::Or | Fold::All | Fold::Any | Fold::Choice(_) | Fold::Put(_) => None,
     }
 }
 
@@ -59,6 +59,10 @@ fn combine<'m>(builder: &Builder<'m>, operation: Fold, a: Value<'m>, b: Value<'m
             return builder.int_cast(builder.binary(how, a, b), ty);
         }
         Fold::Choice(by) => return chosen(builder, by, a, b),
+        Fold::Put(constant) => {
+            let is_put = builder.compare(b, ty.integer_constant(constant.into()), false);
+            return builder.select(is_put, b, a);
+        }
     };
     builder.binary(how, a, b)
 }
