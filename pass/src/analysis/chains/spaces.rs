@@ -152,7 +152,7 @@ impl<'c> Named<'c> {
     }
 
     /// The same where numbers that are the same for all iterations count from the beginning of the object.
-    pub fn from_the_beginning(mut self) -> Self {
+    pub fn counted_from_the_beginning(mut self) -> Self {
         let strides = self.strides.iter().map(|stride| (stride, Some(0)));
         let units: Vec<_> = strides
             .chain(self.units().map(|unit| (unit, None)))
@@ -741,7 +741,7 @@ fn fitting<'c>(place: &[Index], access: &Found<'c>, arrays: &Arrays<'c>) -> Vec<
             parts: split.parts.clone(),
             bytes: split.bytes,
         };
-        Some(named.from_the_beginning())
+        Some(named.counted_from_the_beginning())
     };
     found.into_iter().filter_map(named).collect()
 }
