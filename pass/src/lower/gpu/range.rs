@@ -96,7 +96,7 @@ pub struct Hosted {
     /// What is combined behind the kernel.
     combined: Option<Combined>,
     /// How many work items share loops that are in an iteration.
-    rows: Option<Shared>,
+    rows: Option<Box<Shared>>,
 }
 
 /// A value that is passed.
@@ -515,7 +515,7 @@ pub fn outline(
             last,
             holds,
             combined,
-            rows: rows.map(rows::Rows::shared),
+            rows: rows.map(|rows| Box::new(rows.shared())),
         };
         (kernel, does)
     })
