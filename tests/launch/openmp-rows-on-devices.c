@@ -7,6 +7,9 @@
 // RUN:   OMP_NUM_THREADS=2 OKL_BACKEND=cpu %t > %t.threads && \
 // RUN:   OMP_NUM_THREADS=2 OKL_BACKEND=cuda-emulated OKL_STATS=1 %t > %t.device 2> %t.table && cmp %t.threads %t.device && \
 // RUN:   awk '/openmp-rows-on-devices.c:/ { all++ } END { exit all < 20 }' %t.table || exit 1; done
+//
+// A warp's request is for few sectors, and there are as many warps as many rows want: each of them reads its parameters.
+// RUN: OKL_BACKEND=cuda-emulated OKL_PTX_MACHINE=counts %t counts 2>&1 | tr -d , | awk '{ few = 0; for (i = 1; i < NF; i++) { if ($i == "parameter" && $(i + 1) < 300) few = 1; if ($i == "requests" && $(i + 3) > 8 * $(i + 1)) few = 1 } all++; bad += few } END { exit all != 2 || bad }'
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -224,8 +227,156 @@ static void last(int n, int m, double *a, int *left) {
   *left = value;
 }
 
-int main(void) {
+// Loops in loops: work items share the inner one, or that and another one around it, where turns of both are apart.
+static void cube(int n, int m, int l, const double *from, double *to) {
+// SAID: :[[# @LINE + 1]]:{{.*}}share the rows
+#pragma omp parallel for
+  for (int i = 1; i < n - 1; i++)
+    for (int j = 1; j < m - 1; j++)
+      for (int k = 1; k < l - 1; k++) {
+        int at = (i * m + j) * l + k;
+        to[at] = from[at] + 0.125 * (from[at - 1] + from[at + 1] + from[at - l] + from[at + l] + from[at - m * l] + from[at + m * l]);
+      }
+}
+
+// Where rows of the plane overlap one another, if `pitch` is small.
+static void plane(int n, int m, int l, int pitch, double *a) {
+// SAID: :[[# @LINE + 1]]:{{.*}}share the rows
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      for (int k = 0; k < l; k++) a[(i * 2 * m + j) * pitch + k] = a[(i * 2 * m + j) * pitch + k] * 0.5 + k - j;
+}
+
+// The turn before is read, of the inner loop or of that around it.
+static void recursive(int n, int m, int l, double *a) {
+// SAID: :[[# @LINE + 1]]:{{.*}}share the rows
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      for (int k = 1; k < l; k++) a[(i * m + j) * l + k] += a[(i * m + j) * l + k - 1] * 0.5;
+}
+
+static void downwards(int n, int m, int l, double *a) {
+// SAID: :[[# @LINE + 1]]:{{.*}}share the rows
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    for (int j = 1; j < m; j++)
+      for (int k = 0; k < l; k++) a[(i * m + j) * l + k] += a[(i * m + j - 1) * l + k] * 0.5;
+}
+
+static void crosswise(int n, int m, int l, double *a) {
+// SAID: :[[# @LINE + 1]]:{{.*}}share the rows
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    for (int j = 1; j < m; j++)
+      for (int k = 0; k < l - 1; k++) a[(i * m + j) * l + k] += a[(i * m + j - 1) * l + k + 1] * 0.5;
+}
+
+// Several inner loops, of which one is around another one.
+static void product(int n, int l, int m, const double *a, const double *x, double *y) {
+// SAID: :[[# @LINE + 1]]:{{.*}}share the rows
+#pragma omp parallel for
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < m; j++) y[i * m + j] = 0;
+    for (int k = 0; k < l; k++)
+      for (int j = 0; j < m; j++) y[i * m + j] += a[i * l + k] * x[k * m + j];
+    for (int j = 0; j < m; j++) y[i * m + j] /= l;
+  }
+}
+
+static void product_of_sums(int n, int l, int m, const double *a, const double *x, double *y) {
+// SAID: :[[# @LINE + 1]]:{{.*}}share the rows
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++) {
+      double sum = 0;
+      for (int k = 0; k < l; k++) sum += a[i * l + k] * x[k * m + j];
+      y[i * m + j] = sum;
+    }
+}
+
+// What the loop in the middle has summed up is one for all.
+static void running(int n, int m, int l, double *a, double *b) {
+// SAID: :[[# @LINE + 1]]:{{.*}}share the rows
+#pragma omp parallel for
+  for (int i = 0; i < n; i++) {
+    double sum = 0;
+    for (int j = 0; j < m; j++) {
+      for (int k = 0; k < l; k++) a[(i * m + j) * l + k] += sum;
+      sum += b[i * m + j];
+    }
+  }
+}
+
+// The loop around it ends early, by a number that is no turn's.
+static void until(int n, int m, int l, const double *a, double *b) {
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++) {
+      if (a[i * m + j] > 45) break;
+      for (int k = 0; k < l; k++) b[(i * m + j) * l + k] += a[i * m + j];
+    }
+}
+
+// Of other lengths in each turn.
+static void triangle(int n, int m, double *a) {
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      for (int k = 0; k < j; k++) a[(i * m + j) * m + k] += k - j * 0.5;
+}
+
+static void lower(int n, int m, const double *a, double *b) {
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < i; k++)
+      for (int j = 0; j < m; j++) b[i * m + j] += a[i * n + k] * a[k * n + i];
+}
+
+static void tiles(int n, const double *from, double *to) {
+#pragma omp parallel for
+  for (int ii = 0; ii < n; ii += 8)
+    for (int jj = 0; jj < n; jj += 8)
+      for (int i = ii; i < (ii + 8 < n ? ii + 8 : n); i++)
+        for (int j = jj; j < (jj + 8 < n ? jj + 8 : n); j++) to[i * n + j] = from[j * n + i] + i;
+}
+
+// Work of the outer loop stands beside the inner one.
+static void beside(int n, int m, int l, double *a, double *b) {
+// SAID: :[[# @LINE + 1]]:{{.*}}share the rows
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++) {
+      b[i * m + j] = j;
+      for (int k = 0; k < l; k++) a[(i * m + j) * l + k] += k;
+    }
+}
+
+static void nests(int n, int m, int l) {
+  if (n * m * l > MOST / 2 || n * l > MOST || l * m > MOST || n * m > MOST || n * n > MOST) return;
+  cube(n, m, l, one, two), cube(n, m, l, two, one), tell("cube", n, m);
+  for (int pitch = l > 3 ? l - 3 : 1; pitch < l + 3; pitch++)
+    if (n * 2 * m * pitch + l < MOST) plane(n, m, l, pitch, one), tell("plane", pitch, l);
+  recursive(n, m, l, one), tell("recursive", n, m);
+  downwards(n, m, l, one), tell("downwards", n, m);
+  crosswise(n, m, l, one), tell("crosswise", n, m);
+  product(n, l, m, one, two, three), tell("product", n, m);
+  product_of_sums(n, l, m, one, two, three), tell("product of sums", n, m);
+  running(n, m, l, one, two), tell("running", n, m);
+  until(n, m, l, one, two), tell("until", n, m);
+  if (n * m * m < MOST) triangle(n, m, one), tell("triangle", n, m);
+  lower(n, m, one, two), tell("lower", n, m);
+  tiles(n, one, two), tell("tiles", n, m);
+  beside(n, m, l, one, two), tell("beside", n, m);
+}
+
+int main(int all, char **names) {
   begin();
+  if (all > 1) {
+    cube(20, 20, 20, one, two), product(40, 40, 40, one, two, three);
+    return 0;
+  }
   static const int sizes[][2] = {{3, 3}, {10, 9}, {10, 10}, {7, 11}, {40, 17}, {33, 33}, {5, 258}, {3, 1000}, {200, 40}, {100, 257}};
   for (int i = 0; i < 10; i++) {
     int n = sizes[i][0], m = sizes[i][1];
@@ -261,6 +412,8 @@ int main(void) {
     }
     for (int column = 0; column < m; column += m / 3) pivot(n, m, m / 3, column, one), tell("pivot", n, column);
   }
+  static const int cubes[][3] = {{3, 3, 3}, {1, 9, 8}, {9, 8, 10}, {4, 33, 17}, {5, 2, 300}, {70, 40, 1}, {12, 65, 20}, {8, 8, 31}};
+  for (int i = 0; i < 8; i++) nests(cubes[i][0], cubes[i][1], cubes[i][2]);
   for (int n = 2; n < 60; n += 19) eliminate(n, one), tell("eliminate", n, n);
   for (int i = 0; i < 3; i++) states(i & 1);
   sweep(0, 40, one, two), sweep(40, 0, one, two), sweep(-3, -4, one, two), tell("nothing", 0, 0);

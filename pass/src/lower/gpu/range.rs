@@ -96,7 +96,7 @@ pub struct Hosted {
     /// What is combined behind the kernel.
     combined: Option<Combined>,
     /// How many work items share loops that are in an iteration.
-    rows: Option<Shared>,
+    rows: Option<Box<Shared>>,
 }
 
 /// A value that is passed.
@@ -115,9 +115,11 @@ pub enum Passed {
     To,
     /// Where each block leaves its results.
     Results,
-    /// How many work items have an iteration together, of 32 bits, and as a power of two.
+    /// How many work items have an iteration together, of 32 bits, and as a power of two; and how many of them are next to
+    /// each other along its rows, so.
     Sharing,
     Power,
+    Along,
 }
 
 impl Fork<'_> {
@@ -393,7 +395,7 @@ pub fn outline(
     });
     let share = share.transpose()?;
     let shared = rows.as_ref().map(|rows| {
-        let turns = rows.turns().iter().map(|(turns, bits)| {
+        let turns = rows.turns().map(|(turns, bits)| {
             let ty = device.int(*bits);
             let value = builder.load(ty, slot(ty));
             placeholders.push((value, Passed::Value(turns.clone())));
@@ -402,7 +404,12 @@ pub fn outline(
         let turns: Vec<_> = turns.collect();
         let [sharing, power] = [(); 2].map(|()| builder.load(short, slot(short)));
         placeholders.extend([(sharing, Passed::Sharing), (power, Passed::Power)]);
-        (turns, sharing, power)
+        let along = rows.is_planes().then(|| {
+            let along = builder.load(short, slot(short));
+            placeholders.push((along, Passed::Along));
+            along
+        });
+        (turns, sharing, power, along)
     });
     let in_block = items_of(combined.as_ref().map_or(0, |combined| combined.bytes));
     let results = combined
@@ -426,12 +433,22 @@ pub fn outline(
     }
     // Those that share an iteration have its number.
     let (mut own, mut items) = (own, items);
-    if let Some((rows, (turns, sharing, power))) = rows.as_ref().zip(shared) {
+    if let Some((rows, (turns, sharing, power, along))) = rows.as_ref().zip(shared) {
         let less = builder.difference(sharing, device.const_i32(1));
         let number = builder.and(builder.int_cast(own, short), less);
         let power = builder.int_cast(power, counted);
         [own, items] = [own, items].map(|one| builder.binary(Opcode::LLVMLShr, one, power));
-        rows.emit(device, first, &turns, [number, sharing]);
+        let directions = match along {
+            None => vec![[number, sharing]],
+            Some(along) => {
+                let shift = |value| builder.binary(Opcode::LLVMLShr, value, along);
+                let width = builder.binary(Opcode::LLVMShl, device.const_i32(1), along);
+                let less = builder.difference(width, device.const_i32(1));
+                let of_row = builder.and(number, less);
+                vec![[of_row, width], [shift(number), shift(sharing)]]
+            }
+        };
+        rows.emit(device, first, &turns, &directions);
     }
     if let Some((combined, results)) = combined.as_ref().zip(results) {
         let values = [block, item, results];
@@ -498,7 +515,7 @@ pub fn outline(
             last,
             holds,
             combined,
-            rows: rows.map(rows::Rows::shared),
+            rows: rows.map(|rows| Box::new(rows.shared())),
         };
         (kernel, does)
     })

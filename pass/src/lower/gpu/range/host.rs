@@ -4,6 +4,7 @@ use okl_abi::gpu::f;
 
 use super::divide::Part;
 use super::reduce::Combined;
+use super::rows::Powers;
 use super::{Fork, Hosted, Passed, items_of, share};
 use crate::llvm::{
     Block, Builder, Call, Comparison, Global, Instruction, IntPredicate, Linkage, Module, Opcode,
@@ -109,7 +110,7 @@ pub fn launch<'m>(module: &'m Module, fork: &Fork<'m>, record: Global<'m>, has_c
         Some(rows.emit(&builder, &fork.captures, [zero, last]))
     });
     let blocks = match distance {
-        Some(distance) => blocks_of(&builder, does, distance, power),
+        Some(distance) => blocks_of(&builder, does, distance, power.map(|power| power.all)),
         None => module.const_i64(BLOCKS_IF_UNKNOWN),
     };
     let combined = |builder: &Builder<'m>, combined: &Combined| {
@@ -177,7 +178,7 @@ pub(super) struct Runs<'a, 'm> {
     /// The last iteration, where all of them run and the host counts them.
     pub(super) last: Option<Value<'m>>,
     /// How many work items share an iteration, as a power of two, where they do.
-    pub(super) power: Option<Value<'m>>,
+    pub(super) power: Option<Powers<'m>>,
     /// Where what blocks leave is combined with what is there.
     pub(super) combined: &'a dyn Fn(&Builder<'m>, &Combined) -> Vec<Value<'m>>,
 }
@@ -224,11 +225,12 @@ impl<'m> Runs<'_, 'm> {
                 Passed::From => bound(0),
                 Passed::To => bound(1),
                 Passed::Results => results.expect("there are some"),
-                Passed::Power | Passed::Sharing => {
+                Passed::Power | Passed::Along | Passed::Sharing => {
                     let power = self.power.expect("it is known how many share one");
                     let value = match one {
-                        Passed::Power => power,
-                        _ => builder.binary(Opcode::LLVMShl, module.const_i64(1), power),
+                        Passed::Power => power.all,
+                        Passed::Along => power.along,
+                        _ => builder.binary(Opcode::LLVMShl, module.const_i64(1), power.all),
                     };
                     builder.int_cast(value, module.int(32))
                 }

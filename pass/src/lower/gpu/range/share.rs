@@ -238,7 +238,7 @@ pub fn launch<'m>(
         .collect();
     let rows = does.rows.as_ref();
     let power = rows.map(|rows| rows.emit(&builder, &captures, [from, to]));
-    let blocks = blocks_of(&builder, does, distance, power);
+    let blocks = blocks_of(&builder, does, distance, power.map(|power| power.all));
     let combined = |_: &Builder<'m>, _: &Combined| {
         let privates = share.privates.iter();
         privates.map(|private| **private).collect()
