@@ -22,7 +22,7 @@ abi_structs! {
         values: ptr,
         /// Length of `values`.
         value_count: i64,
-        /// Bits of [`code_flags`](super::jit::code_flags).
+        /// Bits of [`code_flags`].
         flags: i64,
         /// Bits of the vectors that it was compiled for ahead of time.
         vector_bits: i64,
@@ -32,7 +32,7 @@ abi_structs! {
 
     /// A value that code reads and does not change.
     struct JitValue {
-        /// One of [`value`](super::jit::value).
+        /// One of [`value`].
         kind: i64,
         /// Of a variable its position in `addresses`; else the number of the function's parameter.
         place: i64,

@@ -13,7 +13,7 @@ use std::thread::{Builder, JoinHandle};
 use okl_abi::jit::{COMPILE, JitAnswer, JitRequest, JitValue};
 use okl_job::opened::{Opened, own_folder};
 
-/// What a version calls to hand over what it has become: its first argument is what is behind [`Job::to`], the others are
+/// What a version calls to hand over what it has become: its first argument is who gets it, the others are
 /// those of what runs the code.
 #[derive(Clone, Copy, Debug)]
 pub struct Receiver {

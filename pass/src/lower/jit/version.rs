@@ -1,4 +1,4 @@
-//! Makes machine code of what [`super::embed`] has left, in the program, for values that are known.
+//! Makes machine code of what `embed` has left, in the program, for values that are known.
 
 use std::time::Instant;
 
