@@ -50,36 +50,90 @@ pub trait Machine {
     fn too_many_mappings(&mut self) -> Self::Problem;
 }
 
-/// How far one goes at once, where pages are touched one after the other.
+/// Threads of the program go through parts of their own: where so many of them are at a time is known.
+const MOST_WALKS: usize = 64;
+
+/// Pages that are touched one after the other.
 #[derive(Clone, Copy, Debug)]
-struct Ahead {
+struct Walk {
     /// Behind what was touched last.
     next: usize,
     /// So many pages were taken then.
     pages: usize,
+}
+
+/// How far one goes at once.
+#[derive(Clone, Debug)]
+struct Ahead {
+    /// The one that went on last is the last one.
+    walks: Vec<Walk>,
     first: usize,
     most: usize,
+    habit: Habit,
+}
+
+/// Whether the host does the same to the whole object between any two kernels.
+#[derive(Clone, Copy, Debug, Default)]
+struct Habit {
+    /// How often in a row it did.
+    times: usize,
+    /// So often that is taken for granted, and then looked at again.
+    granted: usize,
+    /// Pages it did it to since the last kernel.
+    pages: usize,
+}
+
+impl Habit {
+    const TIMES: usize = 2;
+    const GRANTED: usize = 8;
+
+    /// A kernel is to run.
+    fn ends(&mut self, count: usize) {
+        match std::mem::take(&mut self.pages) {
+            0 => {}
+            _ if self.granted > 0 => self.granted -= 1,
+            most if 4 * most >= 3 * count => {
+                self.times += 1;
+                if self.times >= Self::TIMES {
+                    self.granted = Self::GRANTED;
+                }
+            }
+            _ => self.times = 0,
+        }
+    }
 }
 
 impl Ahead {
-    const fn new(first: usize, most: usize) -> Self {
+    fn new(first: usize, most: usize) -> Self {
         Self {
-            next: usize::MAX,
-            pages: 0,
+            walks: Vec::new(),
             first,
             most,
+            habit: Habit::default(),
         }
     }
 
-    /// How many pages to take from `page` on.
-    fn take(&mut self, page: usize) -> usize {
-        self.pages = match page == self.next {
-            true => (2 * self.pages).min(self.most),
-            false => self.first,
+    /// What to take of a run of pages, of which `page` is touched.
+    fn take(&mut self, page: usize, run: Range<usize>) -> Range<usize> {
+        let known = self.walks.iter().position(|walk| walk.next == page);
+        let before = known.map(|known| self.walks.remove(known));
+        let pages = before.map_or(self.first, |walk| (2 * walk.pages).min(self.most));
+        let taken = match self.habit.granted {
+            0 => page..run.end.min(page + pages),
+            _ => run,
         };
-        self.pages
+        if self.walks.len() == MOST_WALKS {
+            self.walks.remove(0);
+        }
+        let next = taken.end;
+        self.walks.push(Walk { next, pages });
+        self.habit.pages += taken.len();
+        taken
     }
 }
+
+/// So many pages that the host has not written are copied with those before and behind them, which it has.
+const MOST_BETWEEN: usize = 16;
 
 /// The pages of an object.
 #[derive(Debug)]
@@ -128,6 +182,28 @@ impl Pages {
         }
     }
 
+    /// The run of pages in one state around one of them.
+    fn around(&self, page: usize) -> Range<usize> {
+        let state = self.states[page];
+        let before = self.states[..page].iter().rposition(|one| *one != state);
+        let behind = self.states[page..].iter().position(|one| *one != state);
+        before.map_or(0, |before| before + 1)..behind.map_or(self.states.len(), |one| page + one)
+    }
+
+    /// The first pages from `from` on that the host alone has, to the last of them, with a few between them that both have.
+    fn written_run(&self, from: usize) -> Option<Range<usize>> {
+        let mut run = self.run(from, State::Host)?;
+        while let Some(next) = self.run(run.end, State::Host)
+            && next.start - run.end <= MOST_BETWEEN
+            && self.states[run.end..next.start]
+                .iter()
+                .all(|one| *one == State::Both)
+        {
+            run.end = next.end;
+        }
+        Some(run)
+    }
+
     /// The first run of pages in that state, from `from` on.
     fn run(&self, from: usize, state: State) -> Option<Range<usize>> {
         let start = from + self.states[from..].iter().position(|one| *one == state)?;
@@ -174,9 +250,13 @@ impl Pages {
         writes: bool,
         machine: &mut M,
     ) -> Result<(), M::Problem> {
+        for ahead in [&mut self.copied, &mut self.written] {
+            ahead.walks.clear();
+            ahead.habit.ends(self.states.len());
+        }
         let mut from = 0;
         while self.count(State::Host) > 0
-            && let Some(run) = self.run(from, State::Host)
+            && let Some(run) = self.written_run(from)
         {
             self.restrict(run.clone(), Access::Read, machine)?;
             machine.upload(run.clone())?;
@@ -199,18 +279,15 @@ impl Pages {
         machine: &mut M,
     ) -> Result<(), M::Problem> {
         if self.states[page] == State::Device {
-            let most = self.copied.take(page);
-            let run = self.run(page, State::Device).expect("this page at least");
-            let run = page..run.end.min(page + most);
+            let run = self.copied.take(page, self.around(page));
             machine.download(run.clone())?;
-            self.copied.next = run.end;
             self.open(run, State::Both, machine)?;
+            if !writes {
+                return Ok(());
+            }
         }
         if writes && self.states[page] == State::Both {
-            let most = self.written.take(page);
-            let run = self.run(page, State::Both).expect("this page at least");
-            let run = page..run.end.min(page + most);
-            self.written.next = run.end;
+            let run = self.written.take(page, self.around(page));
             return self.open(run, State::Host, machine);
         }
         // Its state allows it: another thread was faster, or more was restricted than had to be.
@@ -284,6 +361,7 @@ mod tests {
         access: Vec<Access>,
         most_mappings: usize,
         copied: [usize; 2],
+        changes: usize,
     }
 
     impl Memory {
@@ -294,6 +372,7 @@ mod tests {
                 access: vec![Access::Write; pages],
                 most_mappings,
                 copied: [0; 2],
+                changes: 0,
             }
         }
     }
@@ -302,6 +381,7 @@ mod tests {
         type Problem = ();
 
         fn protect(&mut self, pages: Range<usize>, access: Access) -> bool {
+            self.changes += 1;
             let mut new = self.access.clone();
             new[pages].fill(access);
             let mappings = 1 + new.windows(2).filter(|two| two[0] != two[1]).count();
@@ -446,15 +526,65 @@ mod tests {
         access(&mut pages, &mut memory, 20, Some(1));
         assert_eq!(kernel(&mut pages, &mut memory, false), [1, 16]);
         assert_eq!(kernel(&mut pages, &mut memory, false), [0, 0]);
-        // Pages in turn are opened for writing in growing runs: 2, 4, and 8.
+        // Pages in turn are opened for writing in growing runs: 1, 2, 4, and 8.
         for page in 21..30 {
             access(&mut pages, &mut memory, page, Some(2));
         }
-        assert_eq!(kernel(&mut pages, &mut memory, false), [14, 0]);
+        assert_eq!(kernel(&mut pages, &mut memory, false), [15, 0]);
         // What is only read is never copied back.
         for page in 0..36 {
             access(&mut pages, &mut memory, page, None);
         }
         assert_eq!(kernel(&mut pages, &mut memory, true)[0], 0);
+    }
+
+    #[test]
+    fn threads_fault_rarely_and_habits_once() {
+        let mut memory = Memory::new(100, usize::MAX);
+        let mut pages = Pages::new(100);
+        // How often the protection changes while four threads write their parts, page by page, behind a kernel.
+        let turn = |pages: &mut Pages, memory: &mut Memory, all| {
+            pages.before_kernel(true, memory).unwrap();
+            memory.changes = 0;
+            for page in 0..all {
+                for thread in 0..4 {
+                    access(pages, memory, 25 * thread + page, None);
+                    access(pages, memory, 25 * thread + page, Some(1));
+                }
+            }
+            memory.changes
+        };
+        // Each reads runs of 16 and 9 pages, and writes 1, 2, 4, 8, what is left of the first run, and the second.
+        let in_runs = 4 * (2 + 6);
+        for _ in 0..2 {
+            assert_eq!(turn(&mut pages, &mut memory, 25), in_runs);
+        }
+        for _ in 0..2 {
+            for _ in 0..Habit::GRANTED {
+                assert_eq!(turn(&mut pages, &mut memory, 25), 2);
+            }
+            // It may have become another one.
+            assert_eq!(turn(&mut pages, &mut memory, 25), in_runs);
+        }
+        for _ in 0..Habit::GRANTED {
+            turn(&mut pages, &mut memory, 1);
+        }
+        for _ in 0..Habit::GRANTED {
+            assert_eq!(turn(&mut pages, &mut memory, 1), 4 * 2);
+        }
+    }
+
+    #[test]
+    fn what_lies_near_goes_in_one_piece() {
+        let mut memory = Memory::new(100, usize::MAX);
+        let mut pages = Pages::new(100);
+        pages.before_kernel(false, &mut memory).unwrap();
+        for page in [3, 10, 60, 80] {
+            access(&mut pages, &mut memory, page, Some(1));
+        }
+        memory.copied = [0; 2];
+        memory.changes = 0;
+        pages.before_kernel(false, &mut memory).unwrap();
+        assert_eq!((memory.copied, memory.changes), ([8 + 1 + 1, 0], 3));
     }
 }
