@@ -285,6 +285,27 @@ static void product(int n, int l, int m, const double *a, const double *x, doubl
   }
 }
 
+// Where rows of the plane are one and the same, if `pitch` is 0.
+static void pitched(int n, int m, int pitch, double *a) {
+// SAID: :[[# @LINE + 1]]:{{.*}}share the rows
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      for (int k = 0; k < m; k++) a[i * m * m + j * pitch + k] = a[i * m * m + j * pitch + k] * 0.5 + k * j;
+}
+
+// The loop around the second one is around the loop around the first one, too.
+static void levels(int n, int m, const double *from, double *to, double *sums) {
+// SAID: :[[# @LINE + 1]]:{{.*}}share the rows
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    for (int l = 0; l < m; l++) {
+      for (int j = 0; j < m; j++)
+        for (int k = 0; k < m; k++) to[((i * m + l) * m + j) * m + k] = from[(i * m + j) * m + k] + l;
+      for (int k = 0; k < m; k++) sums[(i * m + l) * m + k] = from[(i * m + l) * m + k] + k;
+    }
+}
+
 static void product_of_sums(int n, int l, int m, const double *a, const double *x, double *y) {
 // SAID: :[[# @LINE + 1]]:{{.*}}share the rows
 #pragma omp parallel for
@@ -414,6 +435,8 @@ int main(int all, char **names) {
   }
   static const int cubes[][3] = {{3, 3, 3}, {1, 9, 8}, {9, 8, 10}, {4, 33, 17}, {5, 2, 300}, {70, 40, 1}, {12, 65, 20}, {8, 8, 31}};
   for (int i = 0; i < 8; i++) nests(cubes[i][0], cubes[i][1], cubes[i][2]);
+  for (int pitch = 0; pitch < 17; pitch += 8) pitched(7, 16, pitch, one), tell("pitched", 7, pitch);
+  for (int m = 3; m < 14; m += 5) levels(5, m, one, two, three), tell("levels", 5, m);
   for (int n = 2; n < 60; n += 19) eliminate(n, one), tell("eliminate", n, n);
   for (int i = 0; i < 3; i++) states(i & 1);
   sweep(0, 40, one, two), sweep(40, 0, one, two), sweep(-3, -4, one, two), tell("nothing", 0, 0);

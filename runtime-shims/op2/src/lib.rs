@@ -11,8 +11,7 @@
 //! | `declare` | declares it |
 //! | `order`, `storage` | how data lie in memory |
 //! | `argument` | makes and checks the arguments of a loop |
-//! | `par_loop` | what the code of a loop calls |
-//! | `as_one` | whether loops that follow each other may be one |
+//! | `par_loop`, `as_one` | what the code of a loop calls, and of loops that may be one |
 //! | `body` | runs a loop for elements of this rank |
 //! | `versions` | code of loops that was compiled while the program runs |
 //! | `offload` | runs a loop on a device |

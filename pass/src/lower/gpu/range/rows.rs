@@ -230,6 +230,7 @@ impl<'d> Look<'_, 'd> {
                 Some(Lanes { across, ..*one })
             });
             let with_another: Option<Vec<_>> = with_another.collect();
+            let with_another = with_another.filter(|lanes| self.in_two_directions(lanes));
             for one in with_another.into_iter().chain([alone]) {
                 if !all.contains(&one) {
                     all.push(one);
@@ -237,6 +238,16 @@ impl<'d> Look<'_, 'd> {
             }
         }
         all
+    }
+
+    /// Whether no loop is in two of the same direction: a work item would have those of its turns alone where both have its
+    /// number.
+    fn in_two_directions(&self, lanes: &[Lanes]) -> bool {
+        lanes.iter().all(|one| {
+            let mut around = std::iter::successors(Some(one.along), |of| self.parent(*of));
+            let across = lanes.iter().filter_map(|other| other.across);
+            around.all(|of| one.across == Some(of) || !across.clone().any(|other| other == of))
+        })
     }
 
     /// The loop of an iteration that a loop is in.

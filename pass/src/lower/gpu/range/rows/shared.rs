@@ -191,7 +191,7 @@ impl Shared {
                 let turns = most_of(its).expect("there is one");
                 let extent = product(step, builder.plus(largest(turns, number(1)), -1));
                 holds.push(within(extent, MOST_SPAN));
-                [step, extent, number(i64::from(at < one.shared))]
+                [step, extent, turns, number(i64::from(at < one.shared))]
             });
             // Those with the smallest steps first.
             let mut loops: Vec<_> = loops.collect();
@@ -199,18 +199,18 @@ impl Shared {
                 for at in 0..end {
                     let [a, b] = [loops[at], loops[at + 1]];
                     let is_less = at_most(a[0], b[0]);
-                    let choose = |a: [_; 3], b: [_; 3]| {
-                        [0, 1, 2].map(|part| builder.select(is_less, a[part], b[part]))
+                    let choose = |a: [_; 4], b: [_; 4]| {
+                        [0, 1, 2, 3].map(|part| builder.select(is_less, a[part], b[part]))
                     };
                     (loops[at], loops[at + 1]) = (choose(a, b), choose(b, a));
                 }
             }
             let (mut below, mut shared) = (number(one.bytes), number(0));
-            for [step, extent, is_shared] in loops {
+            for [step, extent, turns, is_shared] in loops {
                 shared = largest(shared, is_shared);
                 // A loop of one turn is always in that one, and in which turns those are whose steps are smaller than those
                 // of loops that are shared does not count.
-                let asks = builder.select(at_most(extent, number(0)), number(0), shared);
+                let asks = builder.select(at_most(turns, number(1)), number(0), shared);
                 let room = builder.select(at_most(below, step), number(1), number(0));
                 holds.push(at_most(asks, room));
                 below = builder.sum(below, extent);
