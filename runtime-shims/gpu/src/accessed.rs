@@ -9,7 +9,7 @@ use std::ops::Range;
 use okl_abi::gpu::section;
 
 use crate::described::Described;
-use crate::offload::Values;
+use crate::values::Values;
 
 /// What the program's numbers may be off by.
 const WRAPS: i128 = 1 << 32;

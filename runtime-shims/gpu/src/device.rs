@@ -286,6 +286,24 @@ impl Device {
         })
     }
 
+    /// The same of several ranges, each with where it goes; waits once.
+    ///
+    /// # Safety
+    /// There are as many bytes.
+    pub unsafe fn download_all(&self, ranges: &[(*mut u8, Address, usize)]) -> Result<(), Problem> {
+        for &(to, from, bytes) in ranges {
+            match self.timeline {
+                // SAFETY: the caller's promise.
+                Some(_) => unsafe { self.download(to, from, bytes)? },
+                None => call!(self.driver, download(to.cast(), from, bytes, self.stream))?,
+            }
+        }
+        match ranges.is_empty() || self.timeline.is_some() {
+            true => Ok(()),
+            false => self.wait(),
+        }
+    }
+
     /// Copies on the device.
     pub fn copy(&self, to: Address, from: Address, bytes: usize) -> Result<(), Problem> {
         self.noted(Copied::Within, bytes, || {

@@ -8,10 +8,11 @@ use okl_abi::gpu::{parameter, runs as by};
 use crate::described::Described;
 use crate::fault;
 use crate::job;
-use crate::offload::{Offload, Values, words};
+use crate::offload::{Offload, words};
 use crate::places::Context;
 use crate::program::{self, State, exchanges, runs};
 use crate::ranks;
+use crate::values::Values;
 
 /// How many kernels have been launched.
 static LAUNCHED: AtomicU64 = AtomicU64::new(0);

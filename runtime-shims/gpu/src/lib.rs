@@ -8,7 +8,7 @@
 //! | `timeline`, `device` | a device, what it is asked to do, and when it was done |
 //! | `pages`, `arena`, `arrays`, `mirrors` | blocks of the heap, and large variables, that the device has, too, page by page |
 //! | `mappings`, `symbols`, `places` | all other memory, which is copied at each launch |
-//! | `described`, `given`, `costs`, `accessed`, `offload` | kernels: what the compiler says of them, what the library gives them, what they cost and access, and a device with all that it has |
+//! | `described`, `values`, `given`, `costs`, `accessed`, `offload` | kernels: what the compiler says of them, what they are passed, what the library gives them, what they cost and access, and a device with all that it has |
 //! | `program`, `job`, `next`, `allocator` | this process, and the run time for ranks where it is one |
 //! | `interpose`, `fault` | calls of the C library, and page faults |
 //! | `launch`, `ranks`, `explicit` | what the program calls |
@@ -48,6 +48,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod timeline;
+mod values;
 
 #[global_allocator]
 static ALLOCATOR: allocator::OwnAllocator = allocator::OwnAllocator;

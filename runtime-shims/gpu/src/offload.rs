@@ -5,12 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
-use std::ffi::c_void;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
-use okl_abi::gpu::{DeviceParameter, Image, parameter};
+use okl_abi::gpu::Image;
 
 use okl_job::{launcher, own_environment};
 
@@ -72,6 +71,8 @@ pub struct Offload {
     copies: Cost,
     /// Memory for copies, which is not used at the moment: bytes and address.
     spare: Vec<Room>,
+    /// What is copied to the device for a launch, and what comes back: kept, as new memory has to be made by the system.
+    buffers: [Vec<u8>; 2],
     /// Copies of memory that others keep, those that were used last behind the others.
     kept: Vec<Kept>,
     /// Of how many bytes this library may have copies for that.
@@ -85,75 +86,6 @@ pub struct Offload {
 
 // SAFETY: handles of a driver, which may be used by any thread.
 unsafe impl Send for Offload {}
-
-/// Values that are passed to a kernel.
-pub struct Values {
-    words: Vec<u64>,
-    /// Where each begins.
-    starts: Vec<usize>,
-}
-
-impl Values {
-    /// Copies them: the program may have them in memory that is protected.
-    ///
-    /// # Safety
-    /// `arguments` points to an address of each, which has as many bytes as the parameter says.
-    pub unsafe fn of(parameters: &[DeviceParameter], arguments: *const *const c_void) -> Self {
-        let mut all = Self {
-            words: Vec::new(),
-            starts: Vec::new(),
-        };
-        for (at, parameter) in parameters.iter().enumerate() {
-            let bytes = match parameter.kind & parameter::RESULTS {
-                0 => usize::try_from(parameter.size).unwrap_or(0),
-                _ => size_of::<usize>(),
-            };
-            // Numbers of 16 bytes are aligned as their type is.
-            all.words.resize(all.words.len().next_multiple_of(2), 0);
-            let start = all.words.len();
-            all.starts.push(start);
-            all.words.resize(start + bytes.div_ceil(8), 0);
-            if parameter.kind & parameter::OF_LIBRARY != 0 {
-                continue;
-            }
-            // SAFETY: the caller's promise; there is room.
-            unsafe {
-                let from = (*arguments.add(at)).cast::<u8>();
-                let to = all.words[start..].as_mut_ptr().cast::<u8>();
-                std::ptr::copy_nonoverlapping(from, to, bytes);
-            }
-        }
-        all
-    }
-
-    /// That of an address.
-    pub fn address(&self, at: usize) -> usize {
-        self.words[self.starts[at]] as usize
-    }
-
-    /// That of a number of so many bytes, with its sign; `None`: it is so narrow that the compiler may take it for one without.
-    pub fn number(&self, at: usize, bytes: i64) -> Option<i128> {
-        let word = self.words[self.starts[at]];
-        match bytes {
-            4 => Some(i128::from(word as i32)),
-            8 => Some(i128::from(word as i64)),
-            _ => None,
-        }
-    }
-
-    fn set(&mut self, at: usize, address: Address) {
-        self.words[self.starts[at]] = address;
-    }
-
-    fn pointers(&mut self) -> Vec<*mut c_void> {
-        // Of a vector the same words lie at the same place each time.
-        let first = self.words.as_mut_ptr();
-        self.starts
-            .iter()
-            .map(|&start| first.wrapping_add(start).cast())
-            .collect()
-    }
-}
 
 /// What a device's memory is aligned to, at least.
 const ALIGNMENT: usize = 256;
@@ -194,6 +126,7 @@ impl Offload {
             lock: None,
             copies: Cost::default(),
             spare: Vec::new(),
+            buffers: Default::default(),
             kept: Vec::new(),
             most_kept: most_kept(),
             measures,

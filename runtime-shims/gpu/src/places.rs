@@ -7,6 +7,7 @@
 use std::ffi::{CStr, c_int, c_void};
 use std::ops::Range;
 use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::arena::SMALLEST;
 use crate::arrays;
@@ -26,13 +27,40 @@ pub struct Context {
 /// The range that the object at `address` is in; `None`: there is no memory.
 pub fn around(address: usize, context: Context) -> Option<Range<usize>> {
     let range = own_stack(address, context.frame)
+        .or_else(|| heap(address, context.has_arena))
         .or_else(|| global(address))
         .or_else(|| mapped(address, context.has_arena));
     range.map(in_words)
 }
 
+/// Where the C library's heap begins, once that is known.
+static HEAP: AtomicUsize = AtomicUsize::new(0);
+
+/// What a small block of the C library's heap may reach: what [`mapped`] finds, without asking the system for all that is
+/// mapped.
+fn heap(address: usize, has_arena: bool) -> Option<Range<usize>> {
+    let start = HEAP.load(Relaxed);
+    // SAFETY: asks where it ends.
+    let end = unsafe { libc::sbrk(0) }.addr();
+    // Where it begins no block does: what ends there is another object.
+    if !has_arena || start == 0 || address <= start || end < address {
+        return None;
+    }
+    if mappings::around(address).is_some() {
+        return None;
+    }
+    let range = reach(mappings::without_others(start..end, address), address);
+    is_readable(&range).then_some(range)
+}
+
+/// Of the heap the block that an address is in, with what its allocator keeps in front of it.
+fn reach(heap: Range<usize>, address: usize) -> Range<usize> {
+    let reach = SMALLEST + 64;
+    heap.start.max(address.saturating_sub(reach))..heap.end.min(address + reach)
+}
+
 /// With all of the words that it has a part of: where a device updates less than a word at once, it reads and compares the word.
-fn in_words(range: Range<usize>) -> Range<usize> {
+pub fn in_words(range: Range<usize>) -> Range<usize> {
     const WORD: usize = 8;
     range.start / WORD * WORD..range.end.next_multiple_of(WORD)
 }
@@ -142,9 +170,10 @@ fn mapped(address: usize, has_arena: bool) -> Option<Range<usize>> {
     if name != "[heap]" || !has_arena {
         return Some(range);
     }
-    // The block, with what its allocator keeps in front of it.
-    let reach = SMALLEST + 64;
-    Some(range.start.max(address.saturating_sub(reach))..range.end.min(address + reach))
+    if range.contains(&address) {
+        HEAP.store(range.start, Relaxed);
+    }
+    Some(reach(range, address))
 }
 
 /// What is mapped at an address under one name, without a gap, and can be read; and the name.
@@ -180,11 +209,8 @@ fn in_maps(maps: &str, address: usize) -> Option<(Range<usize>, &str)> {
     found.filter(|(range, _)| range.contains(&address) || range.end == address)
 }
 
-/// Copies what there is of a range, up to where nothing can be read any more.
-pub fn snapshot(range: &Range<usize>) -> Vec<u8> {
-    let mut copy = vec![0_u8; range.len()];
-    // Another thread may unmap what is no part of the object: the system then reads less, where we would fault.
-    // Of a piece it reads all or nothing.
+/// The parts of a range that are on one page each, of which at most so many bytes are looked at.
+fn on_pages(range: &Range<usize>, most: usize) -> Vec<libc::iovec> {
     let pages = range.start / PAGE..range.end.div_ceil(PAGE);
     let pieces = pages.map(|page| {
         let (start, end) = (
@@ -193,41 +219,50 @@ pub fn snapshot(range: &Range<usize>) -> Vec<u8> {
         );
         libc::iovec {
             iov_base: ptr::with_exposed_provenance_mut(start),
-            iov_len: end - start,
+            iov_len: (end - start).min(most),
         }
     });
-    let pieces: Vec<libc::iovec> = pieces.collect();
+    pieces.collect()
+}
+
+/// Whether all of a range of a few pages can be read, and the system tells.
+fn is_readable(range: &Range<usize>) -> bool {
+    let pieces = on_pages(range, 1);
+    let mut bytes = vec![0_u8; pieces.len()];
+    read(&mut bytes, &pieces) == pieces.len() as isize
+}
+
+/// Copies pieces of memory of this process, or of none, one behind the other; how many bytes there were.
+fn read(copy: &mut [u8], pieces: &[libc::iovec]) -> isize {
+    let to = libc::iovec {
+        iov_base: copy.as_mut_ptr().cast(),
+        iov_len: copy.len(),
+    };
+    let count = pieces.len() as u64;
+    // SAFETY: copies into `copy`.
+    unsafe { libc::process_vm_readv(libc::getpid(), &to, 1, pieces.as_ptr(), count, 0) }
+}
+
+/// Copies what there is of a range, up to where nothing can be read any more, into as many bytes that are 0.
+pub fn snapshot_into(range: &Range<usize>, copy: &mut [u8]) {
+    // Another thread may unmap what is no part of the object: the system then reads less, where we would fault.
+    // Of a piece it reads all or nothing.
+    let pieces = on_pages(range, PAGE);
     let mut done = 0;
     for pieces in pieces.chunks(512) {
-        let rest = &mut copy[done..];
-        let to = libc::iovec {
-            iov_base: rest.as_mut_ptr().cast(),
-            iov_len: rest.len(),
-        };
-        // SAFETY: copies into `copy`, from memory of this process or none.
-        let read = unsafe {
-            libc::process_vm_readv(
-                libc::getpid(),
-                &to,
-                1,
-                pieces.as_ptr(),
-                pieces.len() as u64,
-                0,
-            )
-        };
+        let read = read(&mut copy[done..], pieces);
         let all: usize = pieces.iter().map(|piece| piece.iov_len).sum();
         if read < 0 && matches!(errno(), libc::ENOSYS | libc::EPERM) {
             let from = ptr::with_exposed_provenance::<u8>(range.start);
             // SAFETY: the range was mapped; the system does not let us ask more carefully.
             unsafe { ptr::copy_nonoverlapping(from, copy.as_mut_ptr(), copy.len()) };
-            return copy;
+            return;
         }
         done += usize::try_from(read).unwrap_or(0);
         if usize::try_from(read) != Ok(all) {
             break;
         }
     }
-    copy
 }
 
 fn errno() -> c_int {
@@ -302,6 +337,12 @@ mod tests {
         assert_eq!(at(0), None);
     }
 
+    fn snapshot(range: &Range<usize>) -> Vec<u8> {
+        let mut copy = vec![0_u8; range.len()];
+        snapshot_into(range, &mut copy);
+        copy
+    }
+
     static TABLE: [u64; 4] = [1, 2, 3, 4];
 
     #[test]
@@ -336,6 +377,27 @@ mod tests {
         });
         let other = other.join().unwrap().unwrap();
         assert!(other.start <= frame && other.end >= frame + 400);
+    }
+
+    #[test]
+    fn the_heap_is_found_again_without_the_list_of_what_is_mapped() {
+        // In the middle of a piece that is larger than what is looked at.
+        // SAFETY: new memory, which nobody else has.
+        let start = unsafe { libc::sbrk(1 << 19) }.addr();
+        let address = start + (1 << 18) + 24;
+        let slow = mapped(address, true);
+        assert_eq!(slow, Some(address - SMALLEST - 64..address + SMALLEST + 64));
+        assert_eq!(heap(address, true), slow);
+        assert_eq!(heap(address, false), None);
+        assert_eq!(heap(8, true), None);
+        // A page that nobody can read.
+        let page = ptr::with_exposed_provenance_mut(address.next_multiple_of(PAGE) + PAGE);
+        // SAFETY: memory of this test.
+        unsafe { libc::mprotect(page, PAGE, libc::PROT_NONE) };
+        assert_eq!(heap(address, true), None);
+        assert_eq!(mapped(address, true).unwrap().end, page.addr());
+        // SAFETY: as above.
+        unsafe { libc::mprotect(page, PAGE, libc::PROT_READ | libc::PROT_WRITE) };
     }
 
     #[test]

@@ -11,9 +11,10 @@ use okl_abi::gpu::parameter;
 
 use crate::accessed;
 use crate::described::Described;
-use crate::offload::{Copied, Copies, Part, Values, words};
+use crate::offload::{Copied, Copies, Part, words};
 use crate::places::{self, Context};
 use crate::program::{self, State, runs};
+use crate::values::Values;
 
 /// Works with the device, or whatever needs memory that is this process's alone.
 pub fn apart<R>(job: &ForDevices, body: impl FnOnce(&mut State) -> R) -> R {

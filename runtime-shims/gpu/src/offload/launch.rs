@@ -1,18 +1,21 @@
 //! Launches of kernels on the memory of this process.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use okl_abi::gpu::parameter;
 
 use super::times::{Launched, MOST_SPANS};
-use super::{ALIGNMENT, Offload, Place, Room, Values, words};
+use super::{ALIGNMENT, Offload, Place, Room, words};
+use crate::accessed;
 use crate::described::Described;
 use crate::given::{self, Given};
 use crate::mirrors::Moved;
 use crate::places::{self, Context};
 use crate::table::Address;
 use crate::timeline;
+use crate::values::Values;
 
 /// What kernels leave, with where it goes.
 pub type Results = Vec<(usize, Vec<u8>)>;
@@ -20,24 +23,96 @@ pub type Results = Vec<(usize, Vec<u8>)>;
 /// A kernel that is to run, its blocks, and the work items of a block. `None`: there is nothing to do.
 pub type ToRun = (usize, Option<[[u32; 3]; 2]>);
 
-/// Room for results.
+/// Room for what the library copies for one launch.
 pub struct Left {
-    /// Where they go.
-    to: usize,
-    bytes: usize,
-    room: Room,
+    room: Option<Room>,
+    /// Behind all that is there.
+    end: usize,
+    /// Where they go, and where they are in it.
+    results: Vec<(usize, Range<usize>)>,
 }
 
-/// A range of the program's memory that is copied for one launch.
-struct Copy {
+impl Left {
+    /// Where something is on the device that is so far behind where it begins.
+    fn address(&self, at: usize) -> Address {
+        self.room.map_or(0, |(_, start)| start) + at as Address
+    }
+}
+
+/// A part of the program's memory that is copied for one launch.
+struct Part {
     range: Range<usize>,
     writes: bool,
-    /// The memory of the device that it lies in.
-    room: Room,
-    /// Where it begins there.
-    address: Address,
-    /// As it was before the kernel.
-    contents: Vec<u8>,
+    /// Where it begins in the room for copies.
+    at: usize,
+}
+
+impl Part {
+    /// Where it is in the room for copies.
+    fn place(&self) -> Range<usize> {
+        self.at..self.at + self.range.len()
+    }
+}
+
+/// What is copied for one launch.
+#[derive(Default)]
+struct Copies {
+    parts: Vec<Part>,
+    /// Objects that addresses lead to, the part that is copied first of each, and where that is in the room.
+    objects: Vec<(Range<usize>, usize, usize)>,
+    end: usize,
+}
+
+/// So many bytes are rather copied without need than left out between two that are copied.
+const MOST_BETWEEN: usize = 16 << 10;
+
+/// So many bytes of buffers are kept for the next launch.
+const MOST_KEPT: usize = 1 << 20;
+
+/// Ranges that lie that near as one.
+fn near(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.sort_by_key(|range| range.start);
+    let mut all: Vec<Range<usize>> = Vec::new();
+    for range in ranges {
+        match all.last_mut() {
+            Some(last) if range.start <= last.end + MOST_BETWEEN => {
+                last.end = last.end.max(range.end);
+            }
+            _ => all.push(range),
+        }
+    }
+    all
+}
+
+impl Copies {
+    /// Of objects the parts that are accessed, each of which is in one of them. In an object all is as far apart as it is on the
+    /// host, and aligned as it is there.
+    fn of(objects: Vec<(Range<usize>, bool)>, parts: Vec<(Range<usize>, bool)>) -> Self {
+        let mut all = Self::default();
+        let mut parts = places::joined(parts).into_iter().peekable();
+        for (object, _) in places::joined(objects) {
+            let Some(first) = parts.peek().map(|(part, _)| part.start) else {
+                break;
+            };
+            let start = all.end.next_multiple_of(ALIGNMENT) + first % ALIGNMENT;
+            while let Some((range, writes)) = parts.next_if(|(part, _)| part.start < object.end) {
+                let at = start + (range.start - first);
+                all.end = at + range.len();
+                all.parts.push(Part { range, writes, at });
+            }
+            if all.end > start {
+                all.objects.push((object, first, start));
+            }
+        }
+        all
+    }
+
+    /// Where an address is in the room, be it in front of what is copied; `None`: nothing is of its object.
+    fn place(&self, address: usize) -> Option<usize> {
+        let mut objects = self.objects.iter();
+        let of = objects.find(|(object, ..)| (object.start..=object.end).contains(&address));
+        of.map(|(_, first, start)| start.wrapping_add(address.wrapping_sub(*first)))
+    }
 }
 
 impl Offload {
@@ -60,7 +135,8 @@ impl Offload {
         };
         // What each address leads to, once for all that lead to one object.
         let mut objects: BTreeMap<usize, (Range<usize>, bool)> = BTreeMap::new();
-        let mut ranges = Vec::new();
+        let accessed = OnceCell::new();
+        let (mut ranges, mut parts) = (Vec::new(), Vec::new());
         let mut at_place = Vec::new();
         for (at, parameter) in kernel.parameters.iter().enumerate() {
             let is_given = parameter.kind & parameter::OF_LIBRARY != 0;
@@ -78,13 +154,26 @@ impl Offload {
                         .1 |= writes;
                     at_place.push((at, address, Some(block.start)));
                 }
-                Place::Copied(range) => {
-                    ranges.push((range, writes));
+                Place::Copied(object) => {
+                    let accessed = accessed.get_or_init(|| accessed::all(kernel, &values));
+                    let said = accessed.iter().filter(|one| one.parameter == at);
+                    let mut said = said.peekable();
+                    if said.peek().is_none() {
+                        parts.push((object.clone(), writes));
+                    }
+                    parts.extend(said.filter_map(|one| {
+                        let part = one.of(&object, address);
+                        // What is in no word is accessed nowhere.
+                        let words = places::in_words(part.clone());
+                        (!part.is_empty()).then_some((words, one.writes && writes))
+                    }));
+                    ranges.push((object, writes));
                     at_place.push((at, address, None));
                 }
             }
         }
-        let left = self.give_all(doing, number, kernel, blocks, &mut values)?;
+        let copies = Copies::of(ranges, parts);
+        let left = self.give_all(doing, number, kernel, blocks, &mut values, copies.end)?;
         let mut addresses = BTreeMap::new();
         if let Some(mirrors) = &mut self.mirrors {
             mirrors.begin();
@@ -96,25 +185,18 @@ impl Offload {
             })?;
             addresses.insert(*start, address);
         }
-        let mut copies = Vec::new();
-        for (range, writes) in places::joined(ranges) {
-            // All in it is aligned as it is on the host.
-            let before = range.start % ALIGNMENT;
-            let room = self.room(doing, before + range.len())?;
-            let copy = Copy {
-                contents: places::snapshot(&range),
-                address: room.1 + before as Address,
-                range,
-                writes,
-                room,
-            };
-            let contents = &copy.contents;
+        let [mut contents, mut after] = std::mem::take(&mut self.buffers);
+        contents.clear();
+        contents.resize(copies.end, 0);
+        for part in &copies.parts {
+            places::snapshot_into(&part.range, &mut contents[part.place()]);
+        }
+        for place in near(copies.parts.iter().map(Part::place).collect()) {
+            let (to, from) = (left.address(place.start), &contents[place]);
             // SAFETY: as many bytes.
-            let copied =
-                unsafe { (self.device).upload(copy.address, contents.as_ptr(), contents.len()) };
+            let copied = unsafe { self.device.upload(to, from.as_ptr(), from.len()) };
             self.check(doing, copied)?;
-            self.kernels[number].cost.moved.up += contents.len() as u64;
-            copies.push(copy);
+            self.kernels[number].cost.moved.up += from.len() as u64;
         }
         for (start, (_, writes)) in &objects {
             let mirrors = self.mirrors.as_mut().expect("blocks are of its heap");
@@ -123,34 +205,36 @@ impl Offload {
             self.moved(number, moved);
         }
         for (at, address, block) in at_place {
-            let (start, on_device) = match block {
-                Some(start) => (start, addresses[&start]),
-                None => {
-                    let of = |copy: &&Copy| (copy.range.start..=copy.range.end).contains(&address);
-                    let copy = copies.iter().find(of).expect("its range was copied");
-                    (copy.range.start, copy.address)
-                }
+            let on_device = match block {
+                // Where it is in front of the block, the distance is negative.
+                Some(start) => addresses[&start].wrapping_add(address.wrapping_sub(start) as u64),
+                None => match copies.place(address) {
+                    Some(place) => left.address(0).wrapping_add(place as u64),
+                    None => continue,
+                },
             };
-            // Where it is in front of the block, the distance is negative.
-            values.set(
-                at,
-                on_device.wrapping_add(address.wrapping_sub(start) as u64),
-            );
+            values.set(at, on_device);
         }
         self.run(doing, number, kernel, blocks, items, &mut values)?;
-        for (address, bytes) in self.results(doing, number, left)? {
+        let written = copies.parts.iter().filter(|part| part.writes);
+        let places = written.clone().map(Part::place).collect();
+        let results = self.results(doing, number, left, places, &mut after)?;
+        for (address, bytes) in results {
             let to = std::ptr::with_exposed_provenance_mut::<u8>(address);
             // SAFETY: the program has room for as many bytes there.
             unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
         }
-        for copy in copies {
-            if copy.writes {
-                let old = &copy.contents;
-                let new = self.fetch(doing, number, copy.address, old.len())?;
-                // SAFETY: what the kernel wrote the program may write.
-                unsafe { places::write_changes(copy.range.start, old, &new) };
-            }
-            self.spare.push(copy.room);
+        for part in written {
+            let place = part.place();
+            // SAFETY: what the kernel wrote the program may write.
+            unsafe {
+                places::write_changes(part.range.start, &contents[place.clone()], &after[place])
+            };
+        }
+        self.buffers = [contents, after];
+        for buffer in &mut self.buffers {
+            buffer.truncate(MOST_KEPT);
+            buffer.shrink_to(MOST_KEPT);
         }
         Ok(())
     }
@@ -168,7 +252,7 @@ impl Offload {
         Ok((number, self.sizes(number, blocks, items)?))
     }
 
-    /// What is the library's becomes values, and so does room for results.
+    /// What is the library's becomes values, and so does room for results, which is behind so many bytes for copies.
     pub(super) fn give_all(
         &mut self,
         doing: &str,
@@ -176,40 +260,68 @@ impl Offload {
         kernel: &Described,
         blocks: [u32; 3],
         values: &mut Values,
-    ) -> Result<Vec<Left>, String> {
-        let mut left = Vec::new();
+        copies: usize,
+    ) -> Result<Left, String> {
+        let mut left = Left {
+            room: None,
+            end: copies,
+            results: Vec::new(),
+        };
+        let mut results = Vec::new();
         for (at, parameter) in kernel.parameters.iter().enumerate() {
             if parameter.kind & parameter::OF_LIBRARY != 0 {
                 self.give(doing, number, parameter.kind, at, values)?;
             } else if parameter.kind & parameter::RESULTS != 0 {
                 let each = usize::try_from(parameter.size).unwrap_or(0);
                 let count: usize = blocks.iter().map(|count| *count as usize).product();
-                let bytes = each * count;
-                let room = self.room(doing, bytes)?;
-                left.push(Left {
-                    to: values.address(at),
-                    bytes,
-                    room,
-                });
-                values.set(at, room.1);
+                let start = left.end.next_multiple_of(ALIGNMENT);
+                left.end = start + each * count;
+                left.results.push((values.address(at), start..left.end));
+                results.push((at, start));
             }
+        }
+        if left.end > 0 || !results.is_empty() {
+            left.room = Some(self.room(doing, left.end)?);
+        }
+        for (at, start) in results {
+            values.set(at, left.address(start));
         }
         Ok(left)
     }
 
-    /// What a kernel that has run leaves as results, with where it goes.
+    /// What a kernel that has run leaves as results, with where it goes; and in `contents` what is in the room, as far as it is
+    /// results or one of these places.
     pub(super) fn results(
         &mut self,
         doing: &str,
         number: usize,
-        left: Vec<Left>,
+        left: Left,
+        mut places: Vec<Range<usize>>,
+        contents: &mut Vec<u8>,
     ) -> Result<Results, String> {
-        let mut results = Vec::new();
-        for Left { to, bytes, room } in left {
-            results.push((to, self.fetch(doing, number, room.1, bytes)?));
-            self.spare.push(room);
+        places.extend(left.results.iter().map(|(_, place)| place.clone()));
+        places.retain(|place| !place.is_empty());
+        if !places.is_empty() {
+            // What is not copied is not looked at.
+            contents.resize(left.end, 0);
+            let places = near(places);
+            let ranges = places.iter().map(|place| {
+                let to = contents[place.clone()].as_mut_ptr();
+                (to, left.address(place.start), place.len())
+            });
+            let ranges: Vec<_> = ranges.collect();
+            // SAFETY: as many bytes.
+            let copied = unsafe { self.device.download_all(&ranges) };
+            self.check(doing, copied)?;
+            let down = places.iter().map(|place| place.len() as u64).sum();
+            self.moved(number, Moved { up: 0, down });
         }
-        Ok(results)
+        self.spare.extend(left.room);
+        let of = |(to, place): (usize, Range<usize>)| match contents.get(place) {
+            Some(bytes) => (to, bytes.to_vec()),
+            None => (to, Vec::new()),
+        };
+        Ok(left.results.into_iter().map(of).collect())
     }
 
     /// What a kernel that has run leaves in memory of the device.

@@ -7,12 +7,13 @@ use std::mem;
 use std::ops::Range;
 
 use super::launch::Results;
-use super::{ALIGNMENT, Offload, Room, Values, words};
+use super::{ALIGNMENT, Offload, Room, words};
 use crate::described::Described;
 use crate::device::Problem;
 use crate::mirrors::Moved;
 use crate::places;
 use crate::table::Address;
+use crate::values::Values;
 
 /// A range of the program's memory that the device has a copy of.
 pub struct Copied {
@@ -106,7 +107,7 @@ impl Offload {
             }
             all.push(kept);
         }
-        let left = self.give_all(doing, number, kernel, blocks, &mut values)?;
+        let left = self.give_all(doing, number, kernel, blocks, &mut values, 0)?;
         for (at, object) in objects {
             let which = copies.iter().position(|copy| copy.range.contains(&object));
             let which = which.expect("its object was copied");
@@ -115,7 +116,7 @@ impl Offload {
             values.set(at, all[which].address.wrapping_add(distance as Address));
         }
         self.run(doing, number, kernel, blocks, items, &mut values)?;
-        let results = self.results(doing, number, left)?;
+        let results = self.results(doing, number, left, Vec::new(), &mut Vec::new())?;
         for (copy, mut kept) in copies.iter_mut().zip(all) {
             for part in copy.parts.iter_mut().filter(|part| part.writes) {
                 let start = part.range.start - copy.range.start;

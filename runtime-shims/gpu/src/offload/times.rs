@@ -5,6 +5,8 @@ use crate::costs;
 #[cfg(test)]
 use crate::costs::Cost;
 use crate::device::Span;
+#[cfg(test)]
+use crate::mirrors::Moved;
 use crate::timeline::{self, Event};
 
 /// So many launches are measured before their times are asked for.
@@ -74,6 +76,14 @@ impl Offload {
     #[cfg(test)]
     pub fn cost(&self, kernel: usize) -> &Cost {
         &self.kernels[kernel].cost
+    }
+
+    /// What was copied for all of them so far.
+    #[cfg(test)]
+    pub fn moved_so_far(&self) -> Moved {
+        let mut all = Cost::default();
+        self.kernels.iter().for_each(|one| all.add(one.cost.moved));
+        all.moved
     }
 
     /// What kernels cost: when all have run.

@@ -15,8 +15,9 @@ use okl_abi::gpu::{DeviceParameter, Image, does, form};
 use crate::arena::Arena;
 use crate::described::Described;
 use crate::mirrors::Moved;
-use crate::offload::{Offload, Values};
+use crate::offload::Offload;
 use crate::places::Context;
+use crate::values::Values;
 use fake::{Memory, device, fake, kernel};
 
 const VALUE: i64 = 0;
@@ -252,6 +253,71 @@ fn other_memory_is_copied_at_each_launch() {
     });
     let there = std::hint::black_box(there);
     assert_eq!(there[31], 62.0);
+}
+
+/// `first, last, from, to`: doubles the numbers between these; what the compiler says of it.
+fn with_part() -> Described<'static> {
+    kernel("part", &[8, 8, 8, 8], |memory, _, _, arguments| {
+        let word = |at: usize| u64::from_ne_bytes(arguments[at][..8].try_into().unwrap());
+        for at in word(0)..=word(1) {
+            let value = memory.read(word(2) + 8 * at)?;
+            memory.write(word(3) + 8 * at, 2.0 * value)?;
+        }
+        Ok(())
+    });
+    let mut part = described("part", &[VALUE, VALUE, READ, WRITTEN]);
+    const ITERATION: i64 = okl_abi::gpu::section::ITERATION;
+    part.sections = &[
+        0, 1, 2, 0, 8, 1, 8, 1, ITERATION, 0, 3, 1, 8, 1, 8, 1, ITERATION, 0,
+    ];
+    part
+}
+
+#[test]
+fn of_small_objects_what_a_kernel_accesses_is_copied_and_nothing_waits_twice() {
+    let part = with_part();
+    let mut offload = offload(arena());
+    let mut from = [1.0_f64; 5000];
+    let mut to = vec![7.0_f64; 6000];
+    let addresses = [
+        from.as_mut_ptr().expose_provenance() as u64,
+        to.as_mut_ptr().expose_provenance() as u64,
+    ];
+    let mut launch = |first: u64, last: u64| {
+        let before = offload.moved_so_far();
+        fake(|fake| fake.calls.clear());
+        let [from, to] = addresses;
+        launch(&mut offload, &part, &[first, last, from, to]).unwrap();
+        let moved = offload.moved_so_far();
+        let calls = fake(|fake| fake.calls.clone());
+        let calls = calls.iter().filter(|name| {
+            ["upload", "download", "wait", "launch", "allocate", "free"].contains(name)
+        });
+        let calls: Vec<_> = calls.copied().collect();
+        (moved.up - before.up, moved.down - before.down, calls)
+    };
+    launch(10, 19);
+    launch(4000, 4009);
+    let (up, down, calls) = launch(4000, 4009);
+    // Both lie near each other on the device.
+    assert_eq!(calls, ["upload", "launch", "download", "wait"]);
+    assert!((160..=160 + 512).contains(&up), "{up}");
+    assert_eq!(down, 80);
+    // Far from each other in one object.
+    let in_one = addresses[1];
+    let to = std::hint::black_box(to);
+    let is_written = |at: &usize| (10..20).contains(at) || (4000..4010).contains(at);
+    for (at, value) in to.iter().enumerate() {
+        assert_eq!(*value, if is_written(&at) { 2.0 } else { 7.0 });
+    }
+    fake(|fake| fake.calls.clear());
+    let arguments = [0, 9, in_one + 80, in_one + 8 * 4500];
+    self::launch(&mut offload, &part, &arguments).unwrap();
+    let to = std::hint::black_box(to);
+    assert_eq!(to[4500..4510], [4.0; 10]);
+    let uploads = fake(|fake| fake.calls.iter().filter(|one| **one == "upload").count());
+    assert_eq!(uploads, 2);
+    std::hint::black_box(from);
 }
 
 #[test]
