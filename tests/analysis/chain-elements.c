@@ -174,6 +174,25 @@ void table(long n, double **restrict t, double *restrict y) {
   END;
 }
 
+// A name stands for planes of an array, although another array has what is declared by it at more of the places.
+static double A[64], B[3][64];
+// CHECK: loop chain at {{.*}}: 1 loops
+// CHECK: nest 0: reads planes{(i-1)}: proved
+// CHECK-NEXT: nest 0: reads planes{(i)}: proved
+// CHECK-NEXT: nest 0: writes one{(i)}: proved
+// CHECK-NEXT: nest 0: reads one{(i)}: proved
+// CHECK: reads 8 bytes of planes{(i0)}, at 0 of 24
+// CHECK: reads 8 bytes of planes{(i0)}, at 8 of 24
+// CHECK: reads 8 bytes of planes{(i0-1)}, at 16 of 24
+void planes_of_an_array(long n) {
+  CHAIN;
+  FOR("domain(3:$0) with(i) read planes{(i-1),(i)} write one{(i)} read one{(i)}", n - 1);
+  for (long i = 3; i < n; i++)
+    A[i] += B[0][i] + B[1][i] + B[2][i - 1];
+  NEXT;
+  END;
+}
+
 // What is read and not used is read.
 static double second(double a, double b) { return b; }
 // CHECK: loop chain at {{.*}}: 1 loops

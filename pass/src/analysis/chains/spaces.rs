@@ -495,11 +495,17 @@ impl<'c> Binding<'_, 'c> {
             let all = self.accesses(base, |_, _| false);
             let accesses: Vec<_> = all.iter().map(|one| one.1).collect();
             let own = candidates.iter().filter(|one| one.base == *base);
-            let scores = own.flat_map(|one| {
+            let scores = own.clone().flat_map(|one| {
                 let wide = one.clone().widened(&accesses);
                 [self.score(its, one, &all), self.score(its, &wide, &all)]
             });
-            let scores = scores.map(|score| (score.0, score.1, score.3)).max();
+            let mut scores = scores.map(|score| (score.0, score.1, score.3)).max();
+            if !scores.is_some_and(|(done, other, _)| is_all(its, (done, other))) {
+                let apart = own.take(MOST_GUESSES);
+                let apart = apart.flat_map(|one| self.apart(its, one, &all));
+                let apart = apart.map(|one| self.score(its, &one, &all));
+                scores = scores.max(apart.map(|score| (score.0, score.1, score.3)).max());
+            }
             if scores > most {
                 most = scores;
                 best.clear();
@@ -580,7 +586,7 @@ impl<'c> Binding<'_, 'c> {
         let all = self.accesses(&now.base, is_others);
         let its = &self.names[name];
         let now = self.score(its, now, &all);
-        if now.0 == its.len() && now.1.0 == 0 {
+        if is_all(its, (now.0, now.1)) {
             return None;
         }
         let accesses: Vec<_> = all.iter().map(|one| one.1).collect();
@@ -594,9 +600,8 @@ impl<'c> Binding<'_, 'c> {
                     best = Some((score, one));
                 }
             }
-            let is_all =
-                |score: &(usize, Reverse<usize>, i64, bool)| score.0 == its.len() && score.1.0 == 0;
-            best.as_ref().is_some_and(|(score, _)| is_all(score))
+            best.as_ref()
+                .is_some_and(|(score, _)| is_all(its, (score.0, score.1)))
         };
         if !choose(&mut wide.into_iter()) {
             let apart = candidates
@@ -683,6 +688,11 @@ impl<'c> Binding<'_, 'c> {
         };
         strides.into_iter().map(with).collect()
     }
+}
+
+/// Whether all that is declared by a name is done, and nothing besides.
+fn is_all(its: &[&Declared<'_>], (done, other): (usize, Reverse<usize>)) -> bool {
+    done == its.len() && other.0 == 0
 }
 
 /// Distances of parts, and elements, that are tried for a name.
