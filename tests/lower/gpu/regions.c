@@ -67,3 +67,23 @@ double add(int n, const double *x) {
   }
   return sum;
 }
+
+// What a function of C's mathematics writes is no variable of the program's, whatever LLVM has made of it: pointers stay.
+// CHECK-LABEL: .entry okl_lengths_omp_outlined_3_region(
+// CHECK:       sqrt.rn.f32
+// HOST-LABEL: @lengths(
+// HOST:       call i32 @okl_gpu_launch_v5(
+double sqrt(double);
+void lengths(int n, float *to, const float *x) {
+#pragma omp parallel
+  {
+#pragma omp for
+    for (int i = 0; i < n; i++) {
+      to[i] = 0;
+      for (int j = 0; j < n; j++)
+        to[i] += x[j] * x[i];
+      to[i] = sqrt(to[i]);
+      to[i] = to[i] <= 1 ? 1 : to[i];
+    }
+  }
+}

@@ -109,6 +109,12 @@ pub fn has_function(function: Function<'_>) -> bool {
     of_function(function, &Library::Driver).is_some()
 }
 
+/// Whether a call is one of a function that they have: it computes something of its arguments and does nothing else on a device.
+pub fn is_function(call: Call<'_>) -> bool {
+    call.callee_function()
+        .is_some_and(|callee| callee.is_declaration() && has_function(callee))
+}
+
 /// Whether they have what an intrinsic does that devices have no code for.
 pub fn has_intrinsic(call: Call<'_>) -> bool {
     of_intrinsic(call, &Library::Driver).is_some()

@@ -450,10 +450,8 @@ fn is_of_runtime(at: Instruction<'_>) -> bool {
 }
 /// Whether a call computes something of numbers and does nothing else on a device.
 fn computes(call: Call<'_>) -> bool {
-    let is_math = call
-        .callee_function()
-        .is_some_and(|callee| callee.is_declaration() && math::has_function(callee));
     call.instruction().opcode() == Opcode::LLVMCall
         && runtime::function(call).is_none()
-        && (is_math || call.reach() == Reach::Nothing && !call.instruction().may_write())
+        && (math::is_function(call)
+            || call.reach() == Reach::Nothing && !call.instruction().may_write())
 }

@@ -12,6 +12,7 @@ use crate::llvm::{
 };
 
 use super::{steps, written};
+use crate::lower::gpu::math;
 
 /// Parts of what the host computes, at most.
 const MOST_PARTS: usize = 300;
@@ -127,9 +128,11 @@ impl<'d> Uniform<'d> {
             one.as_call()
                 .is_some_and(|call| runtime::function(call).is_some())
         };
+        let computes = |one: &Instruction<'d>| one.as_call().is_some_and(math::is_function);
         let writers = body.instructions().into_iter();
-        let writers =
-            writers.filter(|one| one.may_write() && !is_harmless(*one) && !is_runtime(one));
+        let writers = writers.filter(|one| {
+            one.may_write() && !is_harmless(*one) && !is_runtime(one) && !computes(one)
+        });
         let spans = spans.map(|code| code.spans.iter().map(|span| span.block).collect());
         Self {
             module,
