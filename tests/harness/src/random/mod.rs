@@ -24,6 +24,7 @@ mod atomics;
 mod calls;
 mod exceptions;
 mod generator;
+mod nests;
 mod objects;
 mod phase;
 mod region;

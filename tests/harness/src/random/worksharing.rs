@@ -3,7 +3,7 @@
 use super::generator::{Accumulator, Generator};
 use super::objects::{Object, Type};
 use super::phase::{Protection, Use};
-use super::{atomics, calls, exceptions};
+use super::{atomics, calls, exceptions, nests};
 
 /// A loop with a lock or a critical section in it has at most this many iterations: each of them
 /// is a message.
@@ -81,6 +81,9 @@ fn coprime(start: usize, len: usize) -> usize {
 /// A worksharing loop that writes one object. `construct` is `for` or `parallel for`; only the
 /// former may be `nowait`.
 pub(crate) fn worksharing_loop(g: &mut Generator, construct: &str, clauses: &str) {
+    if g.random.chance(if g.for_devices { 35 } else { 10 }) {
+        return nests::rows(g, construct, clauses);
+    }
     let Some(target) = g.take_for_writing(|object| !object.is_scalar()) else {
         if construct == "for" {
             barrier(g);
