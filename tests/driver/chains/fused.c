@@ -155,7 +155,7 @@ __attribute__((noinline)) static double found(double *a, int n, double *seen) {
     a[i] -= largest;
   double other = 0, *known = n > 3 ? &other : seen;
   // TOLD-DAG: fused.c:[[#@LINE+2]]:1: remark: the parallel loops in lines [[#@LINE+2]] and [[#@LINE+5]] are not run as one: threads combine what one of them computes in a way that is not understood
-  // TOLD-DAG: fused.c:[[#@LINE+4]]:1: remark: this loop is not run as one with that in front of it: what it finds the least or the largest of others may know by its address
+  // TOLD-DAG: fused.c:[[#@LINE+7]]:1: remark: this loop is not run as one with that in front of it: what it finds the least or the largest of others may know by its address
 #pragma omp parallel for
   for (int i = 0; i < n; i++)
     a[i] += 1;

@@ -98,8 +98,9 @@ pub fn why_not(call: Call<'_>) -> Option<String> {
     let name = user_name(callee);
     if callee.is_declaration() {
         return Some(format!(
-            "what '{name}' does is not seen, as it is in another file or a library; loops of a chain are in functions of \
-             its own file, and other calls belong in front of the chain or behind it"
+            "what '{name}' does is not seen, as it is in another file or a library, also with -flto; if it has loops of the \
+             chain, define it in this file or in a header that this file includes; other calls belong in front of the chain \
+             or behind it"
         ));
     }
     if !Functions::default().have_loops(callee) {

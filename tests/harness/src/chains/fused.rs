@@ -146,6 +146,14 @@ pub(crate) fn program(seed: u64) -> String {
         let _ = write!(parameters, ", double (*a{at}){inner}");
         let _ = write!(arguments, ", s{array} + {rows}");
     }
+    // The compiler sees that they are others, or the program asks.
+    let are_known = random.chance(60);
+    if are_known {
+        for (at, (array, _)) in arrays.given.iter().enumerate() {
+            text.line(format!("#define a{at} s{array}"));
+        }
+        (parameters, arguments) = (String::new(), String::new());
+    }
     if rank == 1 {
         parameters = parameters.replace("(*a", "*a").replace(')', "");
     }
@@ -187,7 +195,7 @@ pub(crate) fn program(seed: u64) -> String {
 
 /// What stands between loops: nothing, as a rule.
 fn between(random: &mut Random, text: &mut Text) {
-    match random.between(0, 15) {
+    match random.between(0, 24) {
         0 => text.line("by = n * 0.25;"),
         1 => text.line("largest = by;"),
         2 => text.line("sum = sum * 3 + 1;"),
@@ -292,14 +300,18 @@ fn print_loop(random: &mut Random, text: &mut Text, arrays: &Arrays) {
     if collapse > 1 {
         let _ = write!(clauses, " collapse({collapse})");
     }
-    clauses.push_str(match random.between(0, 15) {
+    clauses.push_str(match random.between(0, 29) {
         0 => " schedule(dynamic, 3)",
         1 => " schedule(static, 5)",
-        2 | 3 => " schedule(static)",
-        4 => " num_threads(2)",
+        2..=5 => " schedule(static)",
+        6 => " num_threads(2)",
         _ => "",
     });
-    let ty = random.pick(&["int", "int", "int", "int", "long", "unsigned"]);
+    let ty = match random.between(0, 9) {
+        0 => "unsigned",
+        1 | 2 => "long",
+        _ => "int",
+    };
     let is_region = random.chance(5) && !clauses.contains("num_threads");
     if is_region {
         text.line("#pragma omp parallel");
@@ -323,7 +335,7 @@ fn print_loop(random: &mut Random, text: &mut Text, arrays: &Arrays) {
                 },
             ),
         };
-        let step = match random.chance(4) {
+        let step = match random.chance(2) {
             true => format!("{name} += 2"),
             false => format!("{name}++"),
         };
