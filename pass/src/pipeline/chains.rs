@@ -255,6 +255,15 @@ impl<'m> Lowering<'m> {
             Ok(None) => return,
             Err(refused) => return self.stay_apart(implied, here, &refused.why),
         };
+        let of_nests = order.sums.all.iter().map(|all| {
+            let each = all.iter().map(|one| (one.variable, one.operation));
+            each.collect::<Vec<_>>()
+        });
+        let of_nests: Vec<_> = of_nests.collect();
+        if !implied.chosen.iter().all(|one| one.is_among(&of_nests)) {
+            let told = "threads combine what one of them computes in a way that is not understood";
+            return self.stay_apart(implied, here, told);
+        }
         let groups = groups(&order.plan.code, implied.lines.len());
         if groups.iter().all(|one| one.len() < 2) {
             let told =

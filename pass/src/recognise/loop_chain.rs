@@ -8,6 +8,7 @@
 
 mod callees;
 mod do_loops;
+mod early;
 mod moved;
 mod nest;
 mod plain;
@@ -37,6 +38,8 @@ const FOR: &str = "__okl_omplc_for";
 const NEXT: &str = "__okl_omplc_next";
 /// Says that a condition holds for none of the iterations.
 const STRIP: &str = "__okl_omplc_strip";
+/// In front of a chain: not 0 where a function that it calls returns in front of its loops.
+const EARLY: &str = "__okl_omplc_early";
 /// Says what stands for the parameters of what is called next.
 const CALL: &str = "__okl_omplc_call";
 

@@ -2,6 +2,8 @@
 // runs as it is written; and so it is said of loops that no chain calls, and of conditions that cannot be asked in front of one.
 //
 // RUN: split-file %s %t.d && cd %t.d && (%okl-cc --okl-target=cpu -O2 -c refused.c -o refused.o) >refused.txt 2>&1 && (grep -v '^ \|generated' refused.txt | diff -B expected.txt -)
+// RUN: cd %t.d && (%okl-cc --okl-target=cpu -O2 -flto -c refused.c -o refused.o 2>&1 || true) | grep -c "also with -flto; if it has loops of the chain, define it in this file" | FileCheck --check-prefix=LTO %s
+// LTO: 1
 // RUN: cd %t.d && (%okl-cc --okl-target=cpu --okl-strict -O2 -c refused.c -o refused.o 2>&1 || true) | grep -c error: | FileCheck --check-prefix=STRICT %s
 // STRICT: 13
 //
@@ -21,6 +23,44 @@
 // SPLIT: store double 3.0
 // SPLIT: store double 2.0
 // SPLIT: ret void
+
+// A function that returns in front of its loops has the chain run as it is written, which is asked in front of it.
+// RUN: cd %t.d && clang-22 -w -O2 early.c -o early.plain && ./early.plain >early.expected
+// RUN: cd %t.d && %okl-cc --okl-target=cpu -O2 -Rpass=okl early.c -o early 2>&1 | FileCheck --check-prefix=EARLY %s && ./early | diff - early.expected
+// RUN: cd %t.d && %okl-cc --okl-target=cpu -O1 -g -Rpass=okl early.c -o early 2>&1 | FileCheck --check-prefix=EARLY %s && ./early | diff - early.expected
+// EARLY: early.c:14:13: remark: the loop chain runs as scheduled
+//
+//--- early.c
+#include <stdio.h>
+static void first(const double *restrict a, double *restrict b, int n, int skips) {
+  int half = n / 2;
+  if (n <= 0 || skips) return;
+#pragma omplc for domain(1 : n) with(i) read a{(i-1),(i+1)}, write b{(i)}
+  for (int i = 1; i <= n; i++) b[i] = a[i-1] + a[i+1] + half;
+}
+static void second(double *restrict a, const double *restrict b, int n) {
+  if (n >= 1) {
+#pragma omplc for domain(1 : n) with(i) read b{(i)}, write a{(i)}
+    for (int i = 1; i <= n; i++) a[i] = b[i] * 0.5;
+  }
+}
+static void both(double *restrict a, double *restrict b, int n, int m, int skips) {
+#pragma omplc loopchain schedule(fuse())
+  {
+    first(a, b, n, skips);
+    second(a, b, m);
+  }
+}
+int main(int count, char **v) {
+  static double a[102], b[102];
+  int sizes[] = {50, 100, 0, -3, 80};
+  (void)v;
+  for (int i = 0; i < 102; i++) a[i] = i % 7;
+  for (int t = 0; t < 25; t++) both(a, b, sizes[t / 5] * count, sizes[t % 5] * count, t % 6 == 0);
+  double sum = 0;
+  for (int i = 0; i < 102; i++) sum += a[i] * i + b[i];
+  printf("%a\n", sum);
+}
 
 //--- split.c
 void split(double *a, int n, int first) {
@@ -121,13 +161,13 @@ void strips(array a, array b, int n) {
   }
 }
 static void early(array from, array to, int n) {
-  if (n == 0) return;
+  if (from[n] == 0) return;
   LOOP(+)
 }
 CHAIN(calls_early, early(b, a, n))
 
 //--- expected.txt
-warning: refused.c:35: the loop chain stays as it is: what 'elsewhere' does is not seen, as it is in another file or a library; loops of a chain are in functions of its own file, and other calls belong in front of the chain or behind it [-Wbackend-plugin]
+warning: refused.c:35: the loop chain stays as it is: what 'elsewhere' does is not seen, as it is in another file or a library, also with -flto; if it has loops of the chain, define it in this file or in a header that this file includes; other calls belong in front of the chain or behind it [-Wbackend-plugin]
 warning: refused.c:36: the loop chain stays as it is: which function is called here is known only when the program runs [-Wbackend-plugin]
 warning: refused.c:37: the loop chain stays as it is: 'replaced' has loops of it, and another function may take its place when the program is linked [-Wbackend-plugin]
 warning: refused.c:38: the loop chain stays as it is: 'itself' has loops of it, and calls itself [-Wbackend-plugin]

@@ -116,14 +116,98 @@ __attribute__((noinline)) static int others(double *a, int n) {
 #pragma omp parallel for lastprivate(last)
   for (int i = 0; i < n; i++)
     last = (int)a[i];
-  // TOLD-DAG: fused.c:[[#@LINE+1]]:1: remark: this loop is not run as one with that in front of it: threads combine what it computes in a way that is not understood
-#pragma omp parallel for reduction(max : last)
-  for (int i = 0; i < n; i++)
-    last = a[i] > last ? (int)a[i] : last;
   // TOLD-DAG: fused.c:[[#@LINE+1]]:1: remark: this loop is not run as one with that in front of it: it does more than share the iterations of one loop
 #pragma omp parallel
   a[0] = n;
   return last;
+}
+
+// The least and the largest, which begin with something between the loops, and with what is no number where no loop has an iteration.
+// TOLD-DAG: fused.c:[[#@LINE+4]]:1: remark: the parallel loops in lines [[#@LINE+4]], [[#@LINE+7]] and [[#@LINE+13]] run as one
+__attribute__((noinline)) static double extremes(double *a, const double *b, int n, double least) {
+  int top = -5;
+  double largest = 100;
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    a[i] = b[i] * 2 - i % 3;
+#pragma omp parallel for reduction(min : least) reduction(max : top)
+  for (int i = 0; i < n; i++) {
+    least = a[i] < least ? a[i] : least;
+    if (top < (int)a[i]) top = (int)a[i];
+  }
+  largest = 0;
+#pragma omp parallel for reduction(max : largest)
+  for (int i = 0; i < n; i++)
+    largest = largest > a[i] - b[i] ? largest : a[i] - b[i];
+  return least * 1000 + top + largest / 64;
+}
+
+// What has been found is needed by the next loop; others know where it is; and what is kept is not what is compared.
+__attribute__((noinline)) static double found(double *a, int n, double *seen) {
+  double largest = 0;
+  int top = 0, place = 0;
+#pragma omp parallel for reduction(max : largest)
+  for (int i = 0; i < n; i++)
+    if (a[i] > largest) largest = a[i];
+  // TOLD-DAG: fused.c:[[#@LINE+1]]:1: remark: this loop is not run as one with that in front of it: it, or what stands between, needs the least or the largest that was found there
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    a[i] -= largest;
+  double other = 0, *known = n > 3 ? &other : seen;
+  // TOLD-DAG: fused.c:[[#@LINE+2]]:1: remark: the parallel loops in lines [[#@LINE+2]] and [[#@LINE+5]] are not run as one: threads combine what one of them computes in a way that is not understood
+  // TOLD-DAG: fused.c:[[#@LINE+7]]:1: remark: this loop is not run as one with that in front of it: what it finds the least or the largest of others may know by its address
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    a[i] += 1;
+#pragma omp parallel for reduction(max : top)
+  for (int i = 0; i < n; i++)
+    if (a[i] * 3 > top) top = (int)a[i] + 7;
+#pragma omp parallel for reduction(max : other)
+  for (int i = 0; i < n; i++)
+    if (a[i] > other) other = a[i];
+  return largest + place + *known;
+}
+
+// Loops that threads share as one, in two dimensions. The third one needs more than they have found until then.
+// TOLD-DAG: fused.c:[[#@LINE+2]]:1: remark: the parallel loops in lines [[#@LINE+2]] and [[#@LINE+6]] run as one
+__attribute__((noinline)) static void collapsed(int first, int n) {
+#pragma omp parallel for collapse(2)
+  for (int i = first; i <= n; i++)
+    for (int j = 1; j <= N; j++)
+      A[i][j] = B[i - 1][j] * 0.5 + j;
+#pragma omp parallel for collapse(2)
+  for (int i = first; i <= n; i++)
+    for (int j = 1; j <= N; j++)
+      B[i][j] = A[i][j] + A[i - 1][j];
+#pragma omp parallel for
+  for (int i = first; i <= n; i++)
+    for (int j = 1; j <= N; j++)
+      A[i][j] -= B[i][j] * 0.25;
+}
+
+static double C[8][12][20], D[8][12][20];
+__attribute__((noinline)) static void boxes(int n) {
+  // TOLD-DAG: fused.c:[[#@LINE+1]]:1: remark: the parallel loops in lines [[#@LINE+1]] and [[#@LINE+6]] run as one
+#pragma omp parallel for collapse(3)
+  for (int i = 0; i < n; i++)
+    for (int j = 1; j < 12; j++)
+      for (int k = 0; k < 20; k++)
+        C[i][j][k] = D[i][j - 1][k] + i;
+#pragma omp parallel for collapse(2)
+  for (int i = 0; i < n; i++)
+    for (int j = 1; j < 12; j++)
+      for (int k = 0; k < 20; k++)
+        D[i][j][k] = C[i][j][k] + k;
+  // TOLD-DAG: fused.c:[[#@LINE+1]]:1: remark: this loop is not run as one with that in front of it: it is collapsed, and its iterators have no sign
+#pragma omp parallel for collapse(2)
+  for (unsigned i = 0; i < n; i++)
+    for (unsigned j = 0; j < n; j++)
+      C[i][j][3] += 1;
+  // TOLD-DAG: fused.c:[[#@LINE+1]]:1: remark: this loop is not run as one with that in front of it: its loop is not understood
+#pragma omp parallel for collapse(2)
+  for (int i = 0; i < n; i++)
+    for (int j = i; j < 12; j++)
+      C[i][j][4] += 1;
 }
 
 static void tell(const double *a, int n) {
@@ -164,4 +248,11 @@ int main(int argc, char **argv) {
   triangles(a, b, n, where + 3, 4);
   tell(b, n);
   printf("%d\n", others(a, n));
+  double no_number = 0.0 / (argc - 1);
+  printf("%a %a\n", extremes(a, b, n, 50), extremes(a, b, n, -1000));
+  printf("%d %d\n", extremes(a, b, 0, no_number) != no_number, extremes(a, b, n, no_number) < 1e300);
+  printf("%a\n", found(a, n, a));
+  collapsed(1, N), collapsed(5, 9), collapsed(9, 5), collapsed(1, -5);
+  boxes(8), boxes(0), boxes(-2), boxes(1);
+  tell(A[0], N * N), tell(B[0], N * N), tell(C[0][0], 8 * 12 * 20), tell(D[0][0], 8 * 12 * 20);
 }

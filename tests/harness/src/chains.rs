@@ -20,6 +20,7 @@
 //! | `mpi` | on two ranks and on three, which share all regions |
 //! | `cuda-emulated` | on the machine that executes PTX |
 
+pub(crate) mod fused;
 pub(crate) mod random;
 
 use std::fs;
@@ -216,7 +217,8 @@ fn check_all(
                 let mut compile = tools.driver(driver);
                 compile.args(Program::level(schedule));
                 compile.arg(format!("-DSCHEDULE={schedule}"));
-                built.is_same(&mut compile, target, &expected[schedule as usize % 2])
+                let expected = &expected[schedule as usize % 2];
+                built.is_same(&mut compile, target, expected).map(drop)
             })
         };
         match result {
@@ -282,14 +284,20 @@ impl Built<'_> {
         }
     }
 
-    /// Whether okl's program prints the same, however it is run.
-    fn is_same(&self, compiler: &mut Command, target: &str, expected: &str) -> Result<(), String> {
+    /// Whether okl's program prints the same, however it is run. What the compiler says.
+    fn is_same(
+        &self,
+        compiler: &mut Command,
+        target: &str,
+        expected: &str,
+    ) -> Result<String, String> {
         compiler.arg(match target {
             "mpi" => "--okl-target=mpi",
             "cuda-emulated" => "--okl-target=cuda,cpu",
             _ => "--okl-target=cpu",
         });
         let done = self.compile(compiler)?;
+        let told = done.stderr.clone();
         finished(compiler, done)?;
         for start in &mut self.starts(target) {
             start.env("OMP_WAIT_POLICY", "passive");
@@ -303,7 +311,7 @@ impl Built<'_> {
                 ));
             }
         }
-        Ok(())
+        Ok(told)
     }
 
     fn starts(&self, target: &str) -> Vec<Command> {

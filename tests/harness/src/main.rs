@@ -157,6 +157,9 @@ enum Mode {
         /// Also the variants of what okl does not know yet.
         #[arg(long)]
         later: bool,
+        /// Random parallel loops that follow each other, with `--okl-fuse`, in place of chains.
+        #[arg(long)]
+        fuse: bool,
         #[command(flatten)]
         seeds: Seeds,
         /// Prints the program of the seed and stops.
@@ -311,19 +314,28 @@ fn main() -> ExitCode {
         Mode::Documents { paths, common } => documents::run(&paths, &common),
         Mode::Sections { seeds, common } => sections::run(seeds.range(), &common),
         Mode::Chains {
-            seeds, print: true, ..
+            seeds,
+            fuse,
+            print: true,
+            ..
         } => {
-            print!("{}", chains::random::program(seeds.seed));
+            let program = match fuse {
+                true => chains::fused::program(seeds.seed),
+                false => chains::random::program(seeds.seed),
+            };
+            print!("{program}");
             return ExitCode::SUCCESS;
         }
         Mode::Chains {
             paths,
             targets,
             later,
+            fuse,
             seeds,
             print: false,
             common,
         } => match paths.is_empty() {
+            true if fuse => chains::fused::run(seeds.range(), &common),
             true => chains::random::run(seeds.range(), &common),
             false => chains::run(&paths, &targets, later, &common),
         },

@@ -3,12 +3,14 @@
 //!
 //! Guarantee: the program means the same. A function's code takes the place of a call only where every path through the chain
 //! runs it, where it is the function that is run, and where LLVM may put it there. What such a function says of its loops by
-//! the names of its parameters is said by the caller's names then.
+//! the names of its parameters is said by the caller's names then. Where it may return in front of its loops, the chain runs as
+//! it is written if it does.
 
 use std::collections::{HashMap, HashSet};
 
 use okl_chains::pragma::{Pragma, write_marker};
 
+use super::early::Early;
 use super::straight::{Path, Stop};
 use super::written::is_asked;
 use super::{BEGINS, CALL, FOR, Here, NEXT, is_note};
@@ -96,8 +98,9 @@ pub fn why_not(call: Call<'_>) -> Option<String> {
     let name = user_name(callee);
     if callee.is_declaration() {
         return Some(format!(
-            "what '{name}' does is not seen, as it is in another file or a library; loops of a chain are in functions of \
-             its own file, and other calls belong in front of the chain or behind it"
+            "what '{name}' does is not seen, as it is in another file or a library, also with -flto; if it has loops of the \
+             chain, define it in this file or in a header that this file includes; other calls belong in front of the chain \
+             or behind it"
         ));
     }
     if !Functions::default().have_loops(callee) {
@@ -182,6 +185,8 @@ enum Step<'m> {
     Choose(Call<'m>),
     /// A call: the note in front of it, and the pragma.
     Inline(Call<'m>, Option<Call<'m>>, Option<Call<'m>>),
+    /// A branch by which a function returns in front of its loops.
+    Return(Early<'m>, HashSet<Instruction<'m>>),
 }
 
 impl<'m> Bringing<'m> {
@@ -211,6 +216,12 @@ impl<'m> Bringing<'m> {
                     function.remove_unreachable_blocks();
                 }
                 Step::Inline(call, note, at) => this.inline(call, note, at),
+                Step::Return(early, notes) => {
+                    if !early.ask(module, site) {
+                        this.settle();
+                        return notes;
+                    }
+                }
             }
         }
         HashSet::new()
@@ -241,6 +252,12 @@ impl<'m> Bringing<'m> {
                         return Step::End(notes);
                     };
                     path = Path::from(exit);
+                }
+                Stop::Other(one) if self.has_code && one.branch_condition().is_some() => {
+                    return match Early::of(self.module, self.site, one) {
+                        Some(early) => Step::Return(early, notes),
+                        None => Step::End(notes),
+                    };
                 }
                 Stop::Other(one) => {
                     let call = one.as_call().filter(|call| self.is_wanted(*call, pragma));

@@ -4,6 +4,7 @@
 //! Guarantee: where it is made, the copy runs each iteration of the region once, in the order of their numbers, and nothing
 //! else that anybody sees. What is more than a loop is declined.
 
+mod collapsed;
 mod sums;
 
 use std::collections::{HashMap, HashSet};
@@ -43,11 +44,24 @@ pub struct At {
     pub line: u32,
 }
 
-/// A copy of the function that the threads of a region run, as a plain loop. It takes the same arguments.
-pub fn plain<'m>(module: &'m Module, body: Function<'m>, at: &At) -> Result<Function<'m>, Why> {
+/// A region as a plain loop.
+pub struct Plain<'m> {
+    /// A copy of the function that its threads run. It takes the same arguments.
+    pub function: Function<'m>,
+    /// Parameters, by their numbers, that are to be variables of nobody else: the loop leaves there the least or the largest of
+    /// what it has found, which is to be combined with what the program has there. That stays if this comparison of it holds.
+    pub chosen: Vec<(usize, Comparison)>,
+}
+
+/// A region as a plain loop.
+pub fn plain<'m>(module: &'m Module, body: Function<'m>, at: &At) -> Result<Plain<'m>, Why> {
     let copy = body.copy();
     let made = Making { module, copy }.make(at);
-    made.map(|()| copy).inspect_err(|_| copy.erase())
+    let made = made.inspect_err(|_| copy.erase())?;
+    Ok(Plain {
+        function: copy,
+        chosen: made,
+    })
 }
 
 /// A copy that is changed.
@@ -65,7 +79,7 @@ struct Share<'m> {
 }
 
 impl<'m> Making<'m> {
-    fn make(&self, at: &At) -> Result<(), Why> {
+    fn make(&self, at: &At) -> Result<Vec<(usize, Comparison)>, Why> {
         self.take_in_body();
         // What is handed on is kept twice.
         self.forward_parameters();
@@ -76,6 +90,7 @@ impl<'m> Making<'m> {
         let conditions = self.conditions(share.call.instruction().block())?;
         let last = self.last(&share, &form)?;
         self.check_around(&share, &form)?;
+        let levels = self.collapsed(&share, &form, last, &conditions)?;
 
         // Control comes to the loop, which has no iteration where it would not.
         let long = self.module.int(64);
@@ -87,32 +102,51 @@ impl<'m> Making<'m> {
             false => builder.cast(Opcode::LLVMZExt, value, long),
         };
         let none = self.module.const_i64(-1);
-        let last =
-            conditions
-                .iter()
-                .fold(extend(&builder, last), |last, (asks, holds)| match holds {
-                    true => builder.select(*asks, last, none),
-                    false => builder.select(*asks, none, last),
-                });
-        let user = self.user_iterator(&form);
-        let counter = user.as_ref().map_or_else(
-            || form.begins.operand(1).as_instruction().ok_or(FORM),
-            |user| Ok(user.variable),
-        )?;
-        let first = match &user {
-            Some(user) => user.first(&builder),
-            None => form.begins.operand(0).ty().zero(),
+        let last = match &levels {
+            Some(levels) => levels[0].last(&builder),
+            None => extend(&builder, last),
+        };
+        let last = conditions
+            .iter()
+            .fold(last, |last, (asks, holds)| match holds {
+                true => builder.select(*asks, last, none),
+                false => builder.select(*asks, none, last),
+            });
+        let user = match levels {
+            Some(_) => None,
+            None => self.user_iterator(&form),
+        };
+        let counter = match (&levels, &user) {
+            (Some(levels), _) => levels[0].variable,
+            (None, Some(user)) => user.variable,
+            (None, None) => form.begins.operand(1).as_instruction().ok_or(FORM)?,
+        };
+        let first = match (&levels, &user) {
+            (Some(levels), _) => levels[0].first(&builder),
+            (None, Some(user)) => user.first(&builder),
+            (None, None) => form.begins.operand(0).ty().zero(),
+        };
+        let keep = |number: Value<'m>| {
+            let variable = Builder::at_entry(self.module, self.copy).alloca(long, 8);
+            builder.store(number, variable);
+            variable
         };
         let first_number = extend(&builder, first);
-        let end = builder.sum(first_number, last);
-        let ends = Builder::at_entry(self.module, self.copy).alloca(long, 8);
-        builder.store(end, ends);
+        let mut ends = vec![keep(builder.sum(first_number, last))];
+        for level in levels.iter().flatten().skip(1) {
+            let first = extend(&builder, level.first(&builder));
+            ends.push(keep(builder.sum(first, level.last(&builder))));
+        }
         builder.store(first, *counter);
         let block = init.block();
         init.split_before();
         let end_of = block.terminator().expect("a complete block");
         let begins = end_of.previous().expect("a store stands in front of it");
-        Builder::before(self.module, end_of).go(form.header);
+        let header = match &levels {
+            Some(levels) => self.nest(&form, levels, &ends),
+            None => form.header,
+        };
+        Builder::before(self.module, end_of).go(header);
         end_of.erase();
         for (asks, to) in self.branches(begins.block()) {
             Builder::before(self.module, asks).go(to);
@@ -121,15 +155,18 @@ impl<'m> Making<'m> {
         self.copy.remove_unreachable_blocks();
 
         // It counts by one, to its end.
-        let ty = counter.allocated_type().ok_or(FORM)?;
-        let decides = form.header.terminator().ok_or(FORM)?;
-        let builder = Builder::before(self.module, decides);
-        let number = extend(&builder, builder.load(ty, *counter));
-        let until = builder.load(long, ends);
-        let goes_on = Comparison::Integer(IntPredicate::LLVMIntSLE);
-        decides.set_branch_condition(builder.ask(goes_on, number, until));
+        if levels.is_none() {
+            let ty = counter.allocated_type().ok_or(FORM)?;
+            let decides = form.header.terminator().ok_or(FORM)?;
+            let builder = Builder::before(self.module, decides);
+            let number = extend(&builder, builder.load(ty, *counter));
+            let until = builder.load(long, ends[0]);
+            let goes_on = Comparison::Integer(IntPredicate::LLVMIntSLE);
+            decides.set_branch_condition(builder.ask(goes_on, number, until));
+        }
         if let Some(user) = &user {
             let builder = Builder::before(self.module, form.steps);
+            let ty = counter.allocated_type().ok_or(FORM)?;
             let next = builder.plus(builder.load(ty, *counter), 1);
             builder.store(next, *counter);
             form.steps.erase();
@@ -138,7 +175,7 @@ impl<'m> Making<'m> {
         self.take_out_end();
         let mut front = vec![self.copy.blocks()[0]];
         while let [next] = front[front.len() - 1].successors()[..]
-            && next != form.header
+            && next != header
         {
             front.push(next);
         }
@@ -150,13 +187,34 @@ impl<'m> Making<'m> {
         let behind = form.exit.first_insertion_point().ok_or(FORM)?;
         Builder::before(self.module, behind).call(next, &[]);
         // What was loaded there may be another value now.
-        let first = extend(&Builder::before(self.module, begins), begins.operand(0));
-        let mut stores = ends.instruction_users();
-        stores.retain(|one| one.opcode() == Opcode::LLVMStore);
-        let [kept] = stores[..] else {
-            return Err(FORM);
-        };
-        self.mark(begins, at, [first, kept.operand(0)], &sums)
+        let builder = Builder::before(self.module, begins);
+        let mut numbers = Vec::new();
+        for (at, end) in ends.iter().enumerate() {
+            let first = match at {
+                0 => begins.operand(0),
+                _ => levels.as_ref().ok_or(FORM)?[at].first(&builder),
+            };
+            let mut stores = end.instruction_users();
+            stores.retain(|one| one.opcode() == Opcode::LLVMStore);
+            let [kept] = stores[..] else {
+                return Err(FORM);
+            };
+            numbers.extend([extend(&builder, first), kept.operand(0)]);
+        }
+        self.mark(begins, at, numbers, &sums.names)?;
+        let chosen = sums.chosen.into_iter();
+        chosen
+            .map(|(own, shared, by)| {
+                let (_, number) = shared.as_parameter().ok_or(FORM)?;
+                for user in own.instruction_users() {
+                    if is_harmless(user) {
+                        user.erase();
+                    }
+                }
+                own.replace_all_uses_with(shared);
+                Ok((number, by))
+            })
+            .collect()
     }
 
     /// With debug information the compiler makes a function of the region's body, which the one that threads run calls.
@@ -515,19 +573,20 @@ impl<'m> Making<'m> {
         }
     }
 
-    /// Puts the call in front of the loop that says how far it goes, and the loops in it that do nothing but count.
+    /// Puts the call in front of the loop that says how far it goes, and the loops in it that do nothing but count. `values`: the
+    /// first and the last one of those that are known.
     fn mark(
         &self,
         begins: Instruction<'m>,
         at: &At,
-        ends: [Value<'m>; 2],
+        mut values: Vec<Value<'m>>,
         sums: &[&str],
     ) -> Result<(), Why> {
         let module = self.module;
         let ty = module.variadic_type(module.void(), &[module.pointer()]);
         let function = module.declared(FOR, ty);
-        let mut values = ends.to_vec();
-        let text = self.text(at, 1, sums);
+        let known = values.len() / 2;
+        let text = self.text(at, known, sums);
         let put = |text: Value<'m>, values: &[Value<'m>]| {
             let arguments = [&[text], values].concat();
             let call = Builder::before(module, begins).call(function, &arguments);
@@ -536,7 +595,7 @@ impl<'m> Making<'m> {
         let mut call = put(text, &values);
         let here = Here::of(self.copy);
         here.nest(call).map_err(|_| FORM)?;
-        for depth in 2..=DEEPEST {
+        for depth in known + 1..=DEEPEST {
             let Some(more) = self.inner(&here, call, depth) else {
                 break;
             };

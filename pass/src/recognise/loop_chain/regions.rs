@@ -8,15 +8,19 @@ use std::collections::{HashMap, HashSet};
 
 use okl_chains::pragma::{ChainPragma, Item, Position, Pragma, What, write_marker};
 
-use super::plain::{At, plain, separate_steps};
+use super::plain::{At, Plain, plain, separate_steps};
 use super::straight::{is_computation, is_copy};
 use super::written::SCHEDULED;
 use super::{BEGINS, ENDS, FOR};
+use crate::analysis::folds::Fold;
 use crate::analysis::runtime;
 use crate::analysis::variables::{Does, is_harmless, uses_of_parameter};
 use crate::diagnostic::{Declined, Site, place};
 use crate::ir::Region;
-use crate::llvm::{Block, Builder, Call, Function, Instruction, Module, Opcode, Value};
+use crate::llvm::{
+    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode,
+    RealPredicate, Value,
+};
 use crate::marks::is_lowered;
 
 /// Arguments of a fork in front of those of the region.
@@ -32,6 +36,44 @@ pub struct Implied<'m> {
     pub forks: Vec<Call<'m>>,
     /// The lines of its loops.
     pub lines: Vec<u32>,
+    /// What has to be proved of its loops.
+    pub chosen: Vec<Chosen<'m>>,
+}
+
+/// A variable in which a loop of a chain only leaves the larger one, or the smaller one, of what is there and of something else.
+pub struct Chosen<'m> {
+    /// The number of the loop.
+    nest: usize,
+    own: Value<'m>,
+    by: Comparison,
+}
+
+impl<'m> Chosen<'m> {
+    /// Whether it is so, where it is known what the loops of a chain combine in which variables.
+    pub fn is_among(&self, sums: &[Vec<(Value<'m>, Fold)>]) -> bool {
+        use okl_abi::AtomicOp::*;
+        use {IntPredicate::*, RealPredicate::*};
+        let mut its = sums.get(self.nest).into_iter().flatten();
+        its.any(|(variable, fold)| {
+            let Fold::Choice(operation) = fold else {
+                return false;
+            };
+            *variable == self.own
+                && match self.by {
+                    Comparison::Integer(LLVMIntSGT) => *operation == Max,
+                    Comparison::Integer(LLVMIntSLT) => *operation == Min,
+                    Comparison::Integer(LLVMIntUGT) => *operation == UMax,
+                    Comparison::Integer(LLVMIntULT) => *operation == UMin,
+                    Comparison::Floating(LLVMRealOGT) => {
+                        matches!(operation, FGreater | FNotLess | FMax)
+                    }
+                    Comparison::Floating(LLVMRealOLT) => {
+                        matches!(operation, FLess | FNotGreater | FMin)
+                    }
+                    _ => false,
+                }
+        })
+    }
 }
 
 /// Chains that nobody has written, and loops that follow another one and cannot be in a chain with it.
@@ -46,8 +88,47 @@ pub struct Found<'m> {
 /// A region, and the plain loop that does the same.
 struct One<'m> {
     fork: Call<'m>,
-    plain: Function<'m>,
+    plain: Plain<'m>,
     line: u32,
+}
+
+impl<'m> One<'m> {
+    /// Variables into which a loop is to put the larger one, or the smaller one, of what is there and of what it has found.
+    fn chosen(&self) -> impl Iterator<Item = (Option<Instruction<'m>>, Comparison)> {
+        let given: Vec<_> = self.fork.arguments();
+        self.plain.chosen.iter().map(move |(number, by)| {
+            let at = LEADING + number - Region::LEADING;
+            (given[at].as_op(Opcode::LLVMAlloca), *by)
+        })
+    }
+
+    /// Whether these are numbers that nobody knows by their addresses.
+    fn may_choose(&self) -> bool {
+        self.chosen().all(|(variable, _)| {
+            variable.is_some_and(|variable| {
+                let ty = variable.allocated_type();
+                let is_number = ty.is_some_and(|ty| ty.is_integer() || ty.is_floating());
+                is_number && is_kept_to_itself(variable)
+            })
+        })
+    }
+
+    /// Whether one of them is used between this loop and another one, or by that.
+    fn is_needed_until(&self, fork: Call<'m>) -> bool {
+        let all = fork.instruction().block().instructions();
+        let place = |one: Instruction<'m>| all.iter().position(|other| *other == one);
+        let Some((from, to)) = place(self.fork.instruction()).zip(place(fork.instruction())) else {
+            return true;
+        };
+        let mut chosen = self.chosen();
+        chosen.any(|(variable, _)| {
+            let users = variable.map(|one| one.instruction_users());
+            let is_between = |one: Instruction<'m>| {
+                place(one).is_some_and(|at| from < at && at <= to) && !is_harmless(one)
+            };
+            users.into_iter().flatten().any(is_between)
+        })
+    }
 }
 
 /// The regions of a module that follow each other.
@@ -117,12 +198,32 @@ fn mark_run<'m>(module: &'m Module, run: &[Call<'m>], found: &mut Found<'m>) {
             Some(body) if !body.is_declaration() => plain(module, body, &at),
             _ => Err("its code is not known"),
         };
-        match made {
-            Ok(plain) => group.push(One {
+        let made = made.and_then(|plain| {
+            let one = One {
                 fork,
                 plain,
                 line: at.line,
-            }),
+            };
+            if one.may_choose() {
+                return Ok(one);
+            }
+            one.plain.function.erase();
+            Err("what it finds the least or the largest of others may know by its address")
+        });
+        match made {
+            Ok(one) => {
+                // It is there behind the chain only.
+                if group.iter().any(|other| other.is_needed_until(fork)) {
+                    chain(module, std::mem::take(&mut group), found);
+                    found.declined.push(Declined {
+                        site: Site::Instruction(fork.instruction()),
+                        reason: "this loop is not run as one with that in front of it: it, or what stands between, needs the least or \
+                                 the largest that was found there"
+                            .to_string(),
+                    });
+                }
+                group.push(one);
+            }
             Err(why) => {
                 chain(module, std::mem::take(&mut group), found);
                 let other = if number > 0 {
@@ -142,7 +243,7 @@ fn mark_run<'m>(module: &'m Module, run: &[Call<'m>], found: &mut Found<'m>) {
 
 /// Writes a chain of loops beside them.
 fn chain<'m>(module: &'m Module, group: Vec<One<'m>>, found: &mut Found<'m>) {
-    let erase = |group: &[One<'m>]| group.iter().for_each(|one| one.plain.erase());
+    let erase = |group: &[One<'m>]| group.iter().for_each(|one| one.plain.function.erase());
     let [first, .., last] = &group[..] else {
         return erase(&group);
     };
@@ -211,23 +312,51 @@ fn chain<'m>(module: &'m Module, group: Vec<One<'m>>, found: &mut Found<'m>) {
     let site = site.as_call().expect("it is a call");
     let forks = marked.instructions().into_iter().filter_map(fork_of);
     let forks: Vec<_> = forks.collect();
-    for (fork, one) in forks.iter().zip(&group) {
-        let null = module.pointer().zero();
-        let mut arguments = vec![null, null];
-        let given = fork.arguments().into_iter().skip(LEADING);
-        arguments.extend(given.map(|one| copies.get(&one).copied().unwrap_or(one)));
-        let call = Builder::before(module, fork.instruction()).call(one.plain, &arguments);
-        fork.instruction().erase();
-        let call = call.as_call().expect("it is a call");
-        assert!(call.inline(), "a function of this module with a body");
-    }
-    let kept: HashSet<_> = copies.values().copied().collect();
-    let mut ends = Vec::new();
-    let mut at = Some(marked);
     let is_for = |one: &Instruction<'m>| {
         let call = one.as_call().filter(|call| call.callee_name() == FOR);
         call.is_some_and(|call| call.instruction().block().function() == function)
     };
+    let mut chosen = Vec::new();
+    let mut combined = Vec::new();
+    for (nest, (fork, one)) in forks.iter().zip(&group).enumerate() {
+        let null = module.pointer().zero();
+        let mut arguments = vec![null, null];
+        let given = fork.arguments().into_iter().skip(LEADING);
+        arguments.extend(given.map(|one| copies.get(&one).copied().unwrap_or(one)));
+        let entry = Builder::at_entry(module, function);
+        let known = combined.len();
+        for (&(number, by), (variable, _)) in one.plain.chosen.iter().zip(one.chosen()) {
+            let shared = variable.expect("it was looked at");
+            let ty = shared.allocated_type().expect("a stack variable");
+            let own = entry.alloca(ty, shared.stack_alignment());
+            arguments[number] = own;
+            chosen.push(Chosen { nest, own, by });
+            let has_run = ty.is_floating().then(|| entry.alloca(module.int(64), 8));
+            combined.push(Combined {
+                shared,
+                own,
+                by,
+                has_run,
+            });
+        }
+        let all = || function.instructions().into_iter().filter(is_for);
+        let before: HashSet<_> = all().collect();
+        let call = Builder::before(module, fork.instruction()).call(one.plain.function, &arguments);
+        fork.instruction().erase();
+        let call = call.as_call().expect("it is a call");
+        assert!(call.inline(), "a function of this module with a body");
+        let mark = all().find(|one| !before.contains(one));
+        for one in &combined[known..] {
+            one.ask(
+                module,
+                mark.and_then(|mark| mark.as_call())
+                    .expect("a plain loop has one"),
+            );
+        }
+    }
+    let kept: HashSet<_> = copies.values().copied().collect();
+    let mut ends = Vec::new();
+    let mut at = Some(marked);
     while let Some(block) = at {
         ends.extend(block.instructions().into_iter().filter(is_for));
         // Loops end by the second way out.
@@ -243,12 +372,51 @@ fn chain<'m>(module: &'m Module, group: Vec<One<'m>>, found: &mut Found<'m>) {
     builder.stand_at(first);
     let void = module.function_type(module.void(), &[]);
     builder.call(module.declared(ENDS, void), &[]);
+    combined.iter().for_each(|one| one.put(&builder));
     erase(&group);
     found.chains.push(Implied {
         site,
         forks: group.iter().map(|one| one.fork).collect(),
         lines: group.iter().map(|one| one.line).collect(),
+        chosen,
     });
+}
+
+/// What a loop has found the least or the largest of, in a variable of its own.
+struct Combined<'m> {
+    /// What it is combined with behind the chain, as OpenMP has it.
+    shared: Instruction<'m>,
+    own: Value<'m>,
+    by: Comparison,
+    /// Whether the loop has any iteration, where that makes a difference: what is no number, or infinite, stays if not.
+    has_run: Option<Value<'m>>,
+}
+
+impl<'m> Combined<'m> {
+    /// Asks that, in front of a loop.
+    fn ask(&self, module: &'m Module, mark: Call<'m>) {
+        let Some(has_run) = self.has_run else {
+            return;
+        };
+        let builder = Builder::before(module, mark.instruction());
+        let [first, last] = [1, 2].map(|at| mark.arguments()[at]);
+        let is_any = builder.ask(Comparison::Integer(IntPredicate::LLVMIntSLE), first, last);
+        let number = builder.cast(Opcode::LLVMZExt, is_any, module.int(64));
+        builder.store(number, has_run);
+    }
+
+    fn put(&self, builder: &Builder<'m>) {
+        let ty = self.shared.allocated_type().expect("a stack variable");
+        let shared = builder.load(ty, *self.shared);
+        let own = builder.load(ty, self.own);
+        let mut all = builder.select(builder.ask(self.by, shared, own), shared, own);
+        if let Some(has_run) = self.has_run {
+            let number = builder.load(builder.module().int(64), has_run);
+            let is_any = builder.compare(number, number.ty().zero(), true);
+            all = builder.select(is_any, all, shared);
+        }
+        builder.store(all, *self.shared);
+    }
 }
 
 /// Has loops that go as far as others in front of them go as far by the same values.

@@ -38,16 +38,8 @@ pub fn ask<'m>(module: &'m Module, choices: &mut [Choice<'m>]) {
         let Some(choice) = around else {
             continue;
         };
-        let asked = marker.argument(1).and_then(|value| {
-            let mut asking = Asking {
-                inside: &choice.marked,
-                before: choice.call,
-                known: HashMap::new(),
-                steps: 0,
-            };
-            asking.find(value)?;
-            Some(asking.copy(value))
-        });
+        let asked = marker.argument(1);
+        let asked = asked.and_then(|value| in_front(choice, value));
         if let Some(asked) = asked {
             choice.unless.push(asked);
             let value = marker.instruction();
@@ -55,6 +47,19 @@ pub fn ask<'m>(module: &'m Module, choices: &mut [Choice<'m>]) {
             marker.take_out(module);
         }
     }
+}
+
+/// What a chain computes, computed in front of what asks whether it runs as scheduled; none where it need not be the same there, or
+/// may fail.
+pub fn in_front<'m>(choice: &Choice<'m>, value: Value<'m>) -> Option<Value<'m>> {
+    let mut asking = Asking {
+        inside: &choice.marked,
+        before: choice.call,
+        known: HashMap::new(),
+        steps: 0,
+    };
+    asking.find(value)?;
+    Some(asking.copy(value))
 }
 
 /// Has loops be split by those that have stayed, where they can be. Finds the chains again for that.

@@ -117,7 +117,7 @@ impl<'m> Choice<'m> {
             first,
             written,
             functions: functions.into_iter().filter(|one| one.is_local()).collect(),
-            unless: Vec::new(),
+            unless: early(call),
         })
     }
 
@@ -142,6 +142,15 @@ impl<'m> Choice<'m> {
     pub fn written(&self) -> Block<'m> {
         self.first
     }
+}
+
+/// What tells in front of a chain that a function returns in front of its loops.
+fn early(asks: Call<'_>) -> Vec<Value<'_>> {
+    let all = asks.instruction().block().instructions();
+    let all = all.into_iter().take_while(|one| *one != asks.instruction());
+    let calls = all.filter_map(|one| one.as_call());
+    let calls = calls.filter(|call| call.callee_name() == super::EARLY);
+    calls.filter_map(|call| call.argument(0)).collect()
 }
 
 /// The blocks to which control comes through a block only.

@@ -56,7 +56,7 @@ fn check(seed: u64, tools: &Tools, folder: &Path) -> Result<bool, String> {
     };
     let expected = built.prints(&mut tools.compiler(Language::C))?;
     let why = match built.is_same(&mut tools.driver("okl-cc"), "cpu", &expected) {
-        Ok(()) => return Ok(false),
+        Ok(_) => return Ok(false),
         Err(why) => why,
     };
     match built.refused(&mut tools.driver("okl-cc")) {
@@ -468,7 +468,8 @@ fn print_nest(
     }
 }
 
-fn index(name: &str, offset: i64) -> String {
+/// A variable and a constant.
+pub(super) fn index(name: &str, offset: i64) -> String {
     match offset {
         0 => name.to_owned(),
         more if more > 0 => format!("{name} + {more}"),
@@ -476,15 +477,8 @@ fn index(name: &str, offset: i64) -> String {
     }
 }
 
-fn print_main(
-    random: &mut Random,
-    text: &mut Text,
-    elements: &[Element],
-    locals: &[usize],
-    n: usize,
-    are_parameters: bool,
-) {
-    let spaces = elements.len();
+/// Functions that fill arrays, and print what is in them as one number.
+pub(super) fn print_checks(text: &mut Text) {
     text.line("");
     text.line("static void fill(double *s, int count, int seed) {");
     text.line("for (int at = 0; at < count; at++)");
@@ -499,6 +493,18 @@ fn print_main(
     text.line("}");
     text.line("printf(\"%016llx\\n\", (unsigned long long)mix);");
     text.line("}");
+}
+
+fn print_main(
+    random: &mut Random,
+    text: &mut Text,
+    elements: &[Element],
+    locals: &[usize],
+    n: usize,
+    are_parameters: bool,
+) {
+    let spaces = elements.len();
+    print_checks(text);
     text.line("int main(int argc, char **argv) {");
     text.line("(void)argv;");
     let all = |space: usize| format!("(double *)s{space}, sizeof s{space} / sizeof(double)");
