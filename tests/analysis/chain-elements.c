@@ -233,3 +233,22 @@ void unused(long n, double *restrict A, double *restrict B) {
   NEXT;
   END;
 }
+
+// A row whose number is known when the program runs, of what nothing writes.
+static double M[64][64];
+// CHECK: loop chain at {{.*}}: 2 loops
+// CHECK: nest 0: reads M{(i0)}: found
+// CHECK-NOT: declined
+// CHECK: parameters
+void row_of_a_number(long n, int k) {
+  CHAIN;
+  FOR("domain(3:$0)", n - 1);
+  for (long i = 3; i < n; i++)
+    A[i] = M[k - 1][i];
+  NEXT;
+  FOR("domain(3:$0)", n - 1);
+  for (long i = 3; i < n; i++)
+    B[0][i] = 2 * A[i];
+  NEXT;
+  END;
+}
