@@ -193,6 +193,30 @@ void planes_of_an_array(long n) {
   END;
 }
 
+// The plane between two that are declared is accessed in a loop alone that declares nothing.
+// CHECK: loop chain at {{.*}}: 3 loops
+// CHECK: nest 0: reads B{(i-1)}: proved
+// CHECK: nest 1: reads B{(i)}: proved
+// CHECK: nest 2: reads B{(i0-2)}: found
+// CHECK-NEXT: nest 2: reads B{(i0-1)}: found
+// CHECK-NEXT: nest 2: reads B{(i0)}: found
+void planes_of_loops(long n) {
+  CHAIN;
+  FOR("domain(3:$0) with(i) read B{(i-1)} read A{(i)} write A{(i)}", n - 1);
+  for (long i = 3; i < n; i++)
+    A[i] += B[0][i - 1];
+  NEXT;
+  FOR("domain(3:$0) with(i) read B{(i)} read A{(i)} write A{(i)}", n - 1);
+  for (long i = 3; i < n; i++)
+    A[i] += B[2][i];
+  NEXT;
+  FOR("domain(3:$0)", n - 1);
+  for (long i = 3; i < n; i++)
+    A[i] = B[0][i - 2] + B[1][i - 1] + B[2][i];
+  NEXT;
+  END;
+}
+
 // What is read and not used is read.
 static double second(double a, double b) { return b; }
 // CHECK: loop chain at {{.*}}: 1 loops
@@ -206,6 +230,25 @@ void unused(long n, double *restrict A, double *restrict B) {
     double two[2] = {A[i - 1], A[i]};
     B[i] = second(two[0], two[1]);
   }
+  NEXT;
+  END;
+}
+
+// A row whose number is known when the program runs, of what nothing writes.
+static double M[64][64];
+// CHECK: loop chain at {{.*}}: 2 loops
+// CHECK: nest 0: reads M{(i0)}: found
+// CHECK-NOT: declined
+// CHECK: parameters
+void row_of_a_number(long n, int k) {
+  CHAIN;
+  FOR("domain(3:$0)", n - 1);
+  for (long i = 3; i < n; i++)
+    A[i] = M[k - 1][i];
+  NEXT;
+  FOR("domain(3:$0)", n - 1);
+  for (long i = 3; i < n; i++)
+    B[0][i] = 2 * A[i];
   NEXT;
   END;
 }

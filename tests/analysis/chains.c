@@ -192,3 +192,31 @@ double local(long n, long size, double *restrict t) {
   END;
   return t[3];
 }
+
+// The least and the largest of numbers with fewer bits than they are compared with.
+// CHECK: loop chain at {{.*}}: 1 loops
+// CHECK-DAG: nest 0: combines something with low{()}: found
+// CHECK-DAG: nest 0: combines something with high{()}: found
+// CHECK-DAG: nest 0: combines something with far{()}: found
+// CHECK-DAG: nest 0: reads cut{()}: found
+int narrow(long n, const int *class) {
+  short low = 1000, far = 1000, cut = 1000;
+  unsigned char high = 0;
+  CHAIN("");
+  FOR("domain(0:$0)", n - 1);
+  for (long i = 0; i < n; i++) {
+    short one = class[i];
+    if (one < low)
+      low = one;
+    if ((short)(class[i] - 7) < far)
+      far = (short)(class[i] - 7);
+    if ((unsigned char)class[i] > high)
+      high = (unsigned char)class[i];
+    // What loses bits when it is kept is not the least.
+    if (class[i] < cut)
+      cut = class[i];
+  }
+  NEXT;
+  END;
+  return low + high + far + cut;
+}

@@ -1,6 +1,5 @@
-// schedules: 0 1 2 3 4 5 6 7 8 9
+// schedules: 0 1 2 3 4 5 6 7 8 9 93
 // refused: 90 91 92
-// refused later: 93
 //
 // Gauss and Seidel's sweeps, in place: each cell needs two neighbours of this sweep and two of the last one, so that iterations of
 // one loop depend on each other and only a wavefront is parallel.
@@ -34,7 +33,7 @@
 #elif SCHEDULE == 92
 #define ITEMS fuse((0, 0), (0, 0))
 #elif SCHEDULE == 93
-// What a sweep overwrites cannot be computed twice.
+// What a sweep overwrites cannot be computed twice: it runs as it is written.
 #define ITEMS fuse(), tile((8, 8), parallel, serial, overlap)
 #endif
 

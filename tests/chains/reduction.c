@@ -1,5 +1,4 @@
-// schedules: 0 1 2 5 6
-// schedules later: 3 4
+// schedules: 0 1 2 3 4 5 6
 // refused later: 90 91
 //
 // Reductions at the beginning, in the middle and at the end of a chain: a sum, a greatest value, a sum for each class. All numbers

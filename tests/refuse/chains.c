@@ -136,3 +136,24 @@ void found(unsigned n, double *restrict a, double *restrict r) {
   NEXT;
   END;
 }
+
+// What has no name is called by what is done there.
+void unnamed(long n, double *A) {
+  // CHECK: declined at {{.*}}: the loop chain stays as it is: it is not known whether what is read in line [[# @LINE + 4]] and A have memory in common
+  CHAIN("");
+  FOR("domain(0:$0)", n - 1);
+  for (long i = 0; i < n; i++)
+    A[i] = ((double *)4096)[i];
+  NEXT;
+  END;
+}
+
+// The variable of a name is what is meant, also where another one has what is declared.
+void same_name(long n, double *restrict A, double *restrict B) {
+  // CHECK: wrong at a.c:12: it is declared that an iteration reads A{(i+1)}, and it reads A{(i)}
+  CHAIN("");
+  FOR("domain(1:$0) with(i) @12:5 read A{(i+1),(i)} @13:5 write C{(i)}", n - 2);
+  for (long i = 1; i < n - 1; i++) B[i] = A[i] + B[i + 1];
+  NEXT;
+  END;
+}

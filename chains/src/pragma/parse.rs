@@ -561,7 +561,8 @@ impl<'a> Parser<'a> {
         }
         let example = iterators.first().map_or("i", |one| &one.text);
         let possible = format!(
-            "an index is an iterator and a constant, such as {example}, {example}-1 or {example}+2, or a constant"
+            "an index is an iterator and a constant, such as {example}, {example}-1 or {example}+2, or a constant; \
+             where that is not all, leave out 'with', 'read' and 'write' of this loop, and they are found out"
         );
         let sum = Sum::of(tokens, iterators).map_err(|wrong| {
             let token = &tokens[wrong.min(tokens.len() - 1)];

@@ -551,18 +551,16 @@ impl<'m> Search<'_, 'm> {
 
     /// Whether what is stored is a number with fewer bits, and another one the same with more of them.
     fn is_narrowed(&self, stored: Value<'m>, new: Value<'m>) -> bool {
-        let stored = match stored.as_op(Opcode::LLVMTrunc) {
-            Some(one) => one.operand(0),
-            None => stored,
-        };
-        if self.is_same(stored, new, 0) {
-            return true;
-        }
-        match (widened(stored), widened(new)) {
-            (Some(one), Some(other)) => one.1 == other.1 && self.is_same(one.0, other.0, 0),
-            (None, Some(other)) => self.is_same(stored, other.0, 0),
-            _ => false,
-        }
+        let wide = stored
+            .as_op(Opcode::LLVMTrunc)
+            .map_or(stored, |one| one.operand(0));
+        let (whole, part) = (widened(wide), widened(new));
+        let is_alike = whole
+            .zip(part)
+            .is_some_and(|(one, other)| one.1 == other.1 && self.is_same(one.0, other.0, 0));
+        is_alike
+            || self.is_same(wide, new, 0)
+            || part.is_some_and(|other| self.is_same(stored, other.0, 0))
     }
 
     fn load_of(&self, old: Value<'m>) -> Option<Instruction<'m>> {

@@ -6,14 +6,14 @@
 //--- run
 for source in moved.c moved.cpp; do
   case $source in
-  *.cpp) driver=$2 clang=clang++-22 ;;
-  *) driver=$1 clang=clang-22 ;;
+  *.cpp) driver=$2 clang=clang++-22 chains=5 ;;
+  *) driver=$1 clang=clang-22 chains=4 ;;
   esac
   $clang -fopenmp -w $source -o clang.out
   ./clang.out >clang.txt
   for words in '-O0 -g' -O2; do
     $driver --okl-target=cpu -fopenmp -Wno-backend-plugin -Rpass=okl $words $source -o okl.out 2>remarks.txt
-    [ $(grep -c 'remark: the loop chain runs as scheduled' remarks.txt) = 4 ]
+    [ $(grep -c 'remark: the loop chain runs as scheduled' remarks.txt) = $chains ]
     for threads in 1 3; do
       OMP_NUM_THREADS=$threads ./okl.out >okl.txt
       diff clang.txt okl.txt
@@ -146,9 +146,41 @@ static void left(int n) {
   show("left");
 }
 
+#ifdef __cplusplus
+// Loops of member functions use members as such: where the object is, is computed once for all iterations.
+class line {
+  int n;
+  double *from, *to;
+
+public:
+  line(int n, double *from, double *to) : n(n), from(from), to(to) {}
+  void first() {
+#pragma omplc for domain(1 : n) with(i) read from{(i), (i + 1)}, write to{(i)}
+    for (int i = 1; i <= n; i++)
+      to[i] = from[i] + from[i + 1];
+  }
+  void second() const {
+#pragma omplc for domain(1 : n) with(i) read to{(i)}, write from{(i)}
+    for (int i = 1; i <= n; i++)
+      from[i] = to[i] / 4;
+  }
+  void both() {
+#pragma omplc loopchain schedule(fuse())
+    {
+      first();
+      second();
+    }
+  }
+};
+#endif
+
 int main(int argc, char **argv) {
   for (int i = 0; i < N + 2; i++)
     b[i] = i % 7;
+#ifdef __cplusplus
+  line(N, b, a).both();
+  show("both");
+#endif
   moved(argc * 0.5, argc + 2);
   again(argc + 2);
   small(argc, argc + 2);

@@ -25,7 +25,7 @@
 
 // What is wrong with orders is said in the source's words, where nothing is compiled with -g as well.
 // RUN: cd %t.d && (%okl-cc --okl-target=cpu -fopenmp -O1 -c orders.c 2>&1 || true) | FileCheck --check-prefix=ORDERS %s
-// ORDERS-DAG: {{^}}orders.c:4:34: error: iterations cannot run in parallel: loop 1 (line 6) overwrites what it reads of `most`, dependence (1) between iterations
+// ORDERS-DAG: {{^}}orders.c:4:34: error: iterations cannot run in parallel: loop 1 (line 6) overwrites what it reads of `most`, dependence (1) between iterations; `most` is one variable for all iterations, and more is done with it than to combine something with it by + * & | ^ && || or as the least or the largest: declare it in the loop, or name it in `private` or `reduction`{{$}}
 // ORDERS-DAG: {{^}}orders.c:22:48: error: c is no data space of the loops of this chain, as far as is known of those that say nothing of what they access: say it
 // ORDERS-DAG: {{^}}warning: orders.c:16: the loop chain stays as it is: its order has the number 5000, and 4096 is the most: smaller tiles and shifts have smaller numbers, and the size of a tile may be a variable
 // A temporary space may be one that nothing is said of.
@@ -145,7 +145,7 @@ bad.c:8:9: error: '{' is missing behind '#pragma omplc loopchain', and '}' behin
 bad.c:12:34: error: 'fuse' has 3 shifts, and the chain has 8 loops: each loop has one shift
 bad.c:14:9: error: a loop chain cannot stand in another one, which begins in line 12
 bad.c:17:9: error: '#pragma omplc for' is not in front of a 'for' loop, or of a call of a function that has one: 'a' follows
-bad.c:20:32: error: 'i' is multiplied by 2; an index is an iterator and a constant, such as i, i-1 or i+2, or a constant
+bad.c:20:32: error: 'i' is multiplied by 2; an index is an iterator and a constant, such as i, i-1 or i+2, or a constant; where that is not all, leave out 'with', 'read' and 'write' of this loop, and they are found out
 bad.c:22:35: error: a range such as 0:n-1 is missing in front of ')'
 bad.c:25:9: error: the loop has a '#pragma omplc for' already
 bad.c:30:9: error: '#pragma omplc' cannot stand in a loop of a chain

@@ -211,8 +211,8 @@ fn what_is_wrong_with_chains() {
 
 #[test]
 fn what_is_wrong_with_loops() {
-    const POSSIBLE: &str =
-        "an index is an iterator and a constant, such as i, i-1 or i+2, or a constant";
+    const POSSIBLE: &str = "an index is an iterator and a constant, such as i, i-1 or i+2, or a constant; where that \
+        is not all, leave out 'with', 'read' and 'write' of this loop, and they are found out";
     for (text, wrong) in [
         (
             "for",
@@ -296,6 +296,7 @@ fn what_is_wrong_with_loops() {
         ("i+j", "1:39: 'i' and 'j' are in one index; "),
         ("i*j", "1:40: '*' cannot stand here; "),
         ("i+k", "1:41: 'k' is no iterator and no constant; "),
+        ("m-1", "1:39: 'm' is no iterator and no constant; "),
         ("i/2", "1:40: '/' cannot stand here; "),
         ("f(i)", "1:39: 'f' is no iterator and no constant; "),
         ("i+", "1:40: '+' cannot stand here; "),

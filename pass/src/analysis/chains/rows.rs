@@ -35,6 +35,11 @@ impl<'c> Looked<'_, 'c, '_> {
                 continue;
             };
             let is_named = spaces.is_named(number);
+            let mut its = nests.iter().flatten().filter(|one| one.space == number);
+            // Nothing depends on which of them is read where nothing writes one.
+            if !is_named && its.all(|one| one.mode == model::Mode::Read) {
+                continue;
+            }
             let name = &space.name;
             let is_said = |at: usize, constant: i64| {
                 let mut its = declared.iter().filter(|one| one.said.space.text == *name);

@@ -1,14 +1,15 @@
 //! What the names of data spaces stand for: an object, where in it the element with the numbers 0 is, how far apart elements
 //! are whose numbers differ by 1, and what an element is: bytes side by side, or several such runs.
 //!
-//! Names need not be variables: a name stands for whatever most of the accesses that are declared by it fit to.
+//! Names need not be variables: a name stands for the variable of that name, where anything that is declared by it fits to
+//! it, and else for whatever most of the accesses that are declared by it fit to.
 
 use std::cmp::Reverse;
 
 use okl_chains::pragma::{AccessPragma, Index, LoopPragma};
 
 use super::accesses::Found;
-use super::numbers::{Base, Number, Unknown};
+use super::numbers::{Base, Number, Unknown, has_name};
 use super::splits::{Part, Split, size};
 use crate::numbers::Polynomial;
 use okl_chains::model::Mode;
@@ -382,6 +383,13 @@ impl<'c> Arrays<'c> {
             self.all.iter().any(is_it)
         })
     }
+
+    /// The sizes of those in an object that have elements of some sizes.
+    fn around(&self, base: &Base<'c>, elements: &[Number<'c>]) -> Vec<Number<'c>> {
+        let has = |size: i64| elements.iter().any(|one| one.as_constant() == Some(size));
+        let its = self.all.iter().filter(|one| one.0 == *base && has(one.2));
+        its.map(|one| Polynomial::constant(one.1)).collect()
+    }
 }
 
 /// What names stand for, given all that is declared by each: what most of it fits to. Where several things fit as well, it is
@@ -481,7 +489,8 @@ impl<'c> Binding<'_, 'c> {
         best
     }
 
-    /// The objects that most of what is declared by a name is done in, and least else.
+    /// The objects that a name may stand for: the variable of that name; else those that most of what is declared by it is
+    /// done in, and least else.
     fn objects(&self, its: &[&Declared<'_>], candidates: &[Named<'c>]) -> Vec<Base<'c>> {
         let mut best = Vec::new();
         let mut most = None;
@@ -490,6 +499,13 @@ impl<'c> Binding<'_, 'c> {
             if !bases.contains(&&one.base) {
                 bases.push(&one.base);
             }
+        }
+        let is_called = |base: &Base<'c>| {
+            let mut its = its.iter();
+            has_name(base) && its.any(|one| one.said.space.text == base.to_string())
+        };
+        if bases.iter().any(|base| is_called(base)) {
+            bases.retain(|base| is_called(base));
         }
         for base in bases {
             let all = self.accesses(base, |_, _| false);
@@ -642,16 +658,17 @@ impl<'c> Binding<'_, 'c> {
                     && named.at(said.place, self.depths[nest], access).is_some()
             })
         };
-        let mut strides: Vec<Number<'c>> = Vec::new();
+        let is_long = |stride: &Number<'c>| !one.strides.contains(stride);
+        let accesses: Vec<_> = all.iter().map(|one| one.1).collect();
+        let mut strides: Vec<Number<'c>> = self.arrays.around(&one.base, &one.strides);
+        strides.retain(is_long);
         for &(nest, access) in all
             .iter()
             .filter(|(nest, access)| !is_at(one, *nest, access))
         {
             for distance in distances(one, nest, access) {
-                let is_array = |stride| self.arrays.has(&one.base, &distance, stride);
-                let is_long = distance.as_constant().is_none() || one.strides.iter().any(is_array);
-                let is_new = !strides.contains(&distance) && !one.strides.contains(&distance);
-                if is_long && is_new && strides.len() < MOST_GUESSES {
+                let is_new = distance.as_constant().is_none() && !strides.contains(&distance);
+                if is_new && is_long(&distance) && strides.len() < MOST_GUESSES {
                     strides.push(distance);
                 }
             }
@@ -684,7 +701,8 @@ impl<'c> Binding<'_, 'c> {
                     break;
                 }
             }
-            named
+            // Loops that declare nothing may access more of them.
+            named.widened(&accesses)
         };
         strides.into_iter().map(with).collect()
     }

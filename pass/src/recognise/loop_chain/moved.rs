@@ -1,5 +1,5 @@
 //! Statements between loops of a chain that may as well stand in front of it: variables get values that are computed from
-//! others, or are copied.
+//! others, or are copied; and what is computed there for iterations to use, such as where the object of a member function is.
 //!
 //! Guarantee: nothing of the chain that is run before such a statement uses the variable that it changes, nor changes what it is
 //! computed from; so the program is the same, whatever becomes of the chain. Where the chain is there twice, and the other one
@@ -29,24 +29,32 @@ pub fn move_out(module: &Module, twice: &[Choice<'_>]) {
             let is_twice = twice.iter().any(|one| one.is_of(site));
             let (mut changed, mut used) = (HashSet::new(), HashSet::new());
             for statement in here.statements(site) {
-                let Some(all) = movable(site, statement) else {
+                let is_value = statement.opcode() != Opcode::LLVMStore && !is_copy(statement);
+                let all = match is_value {
+                    true => computed(site, statement),
+                    false => movable(site, statement),
+                };
+                let Some(all) = all else {
                     continue;
                 };
-                let [from, into] = [0, 1].map(|end| {
-                    let end = if is_copy(statement) { 1 - end } else { end };
-                    statement.operand(end)
-                });
                 let loads = all.iter().filter(|one| one.opcode() == Opcode::LLVMLoad);
                 let reads = loads.filter_map(|one| memory_of(one.operand(0)));
-                let reads = reads.chain([from]);
-                used.extend(reads.filter(|one| !changed.contains(one)));
-                let is_used = |one: Instruction<'_>| used.contains(&*one);
-                if is_twice && variable_of(into).is_some_and(is_used) {
-                    continue;
-                }
-                // Of a variable that is changed in part the rest is what it was.
-                if into.as_op(Opcode::LLVMAlloca).is_some() {
-                    changed.insert(into);
+                let reads: Vec<_> = reads.collect();
+                used.extend(reads.into_iter().filter(|one| !changed.contains(one)));
+                if !is_value {
+                    let [from, into] = [0, 1].map(|end| {
+                        let end = if is_copy(statement) { 1 - end } else { end };
+                        statement.operand(end)
+                    });
+                    used.extend([from].into_iter().filter(|one| !changed.contains(one)));
+                    let is_used = |one: Instruction<'_>| used.contains(&*one);
+                    if is_twice && variable_of(into).is_some_and(is_used) {
+                        continue;
+                    }
+                    // Of a variable that is changed in part the rest is what it was.
+                    if into.as_op(Opcode::LLVMAlloca).is_some() {
+                        changed.insert(into);
+                    }
                 }
                 for one in all {
                     one.move_before(site.instruction());
@@ -57,21 +65,21 @@ pub fn move_out(module: &Module, twice: &[Choice<'_>]) {
 }
 
 impl<'m> Here<'m> {
-    /// What gives variables values between the loops of a chain, in the order in which it does.
+    /// What gives variables values between the loops of a chain, and what is computed there for others, in their order.
     fn statements(&self, site: Call<'m>) -> Vec<Instruction<'m>> {
         let mut all = Vec::new();
         let mut path = Path::behind(site);
         loop {
             match path.follow(self) {
                 Stop::Marker(call) if call.callee_name() == FOR => {
-                    all.append(&mut path.stores);
+                    all.append(&mut path.results);
                     let Ok((_, behind)) = self.nest(call) else {
                         break;
                     };
                     path = behind;
                 }
                 Stop::Marker(call) if call.callee_name() == ENDS => {
-                    all.append(&mut path.stores);
+                    all.append(&mut path.results);
                     break;
                 }
                 _ => break,
@@ -81,20 +89,36 @@ impl<'m> Here<'m> {
     }
 }
 
+/// Whether anything in some code does something with memory, as far as that is known.
+fn does<'m>(
+    before: &HashSet<Instruction<'m>>,
+    memory: Value<'m>,
+    what: impl Fn(Does) -> bool,
+) -> bool {
+    let mut uses = uses_of_parameter(memory).into_iter();
+    uses.any(|(one, does)| {
+        does == Does::Unknown || before.contains(&one) && what(does) && !is_harmless(one)
+    })
+}
+
+/// What is moved with a value, in the order in which it stands; none where that cannot be.
+fn computed<'m>(site: Call<'m>, value: Instruction<'m>) -> Option<Vec<Instruction<'m>>> {
+    let before = between(site.instruction(), value);
+    let mut found = HashSet::new();
+    let mut within = before.clone();
+    within.insert(value);
+    add_computed(&before, &within, vec![*value], &mut found)?;
+    Some(in_order(value, &found))
+}
+
 /// What is moved with a statement, in the order in which it stands; none where that cannot be.
 fn movable<'m>(site: Call<'m>, statement: Instruction<'m>) -> Option<Vec<Instruction<'m>>> {
     let before = between(site.instruction(), statement);
-    let does = |memory: Value<'m>, what: &dyn Fn(Does) -> bool| {
-        let mut uses = uses_of_parameter(memory).into_iter();
-        uses.any(|(one, does)| {
-            does == Does::Unknown || before.contains(&one) && what(does) && !is_harmless(one)
-        })
-    };
     let mut found = HashSet::from([statement]);
-    let mut rest = match is_copy(statement) {
+    let rest = match is_copy(statement) {
         true => {
             let from = memory_of(statement.operand(1))?;
-            if does(from, &|does| does == Does::Write) {
+            if does(&before, from, |does| does == Does::Write) {
                 return None;
             }
             Vec::new()
@@ -104,18 +128,42 @@ fn movable<'m>(site: Call<'m>, statement: Instruction<'m>) -> Option<Vec<Instruc
     let variable = statement.operand(usize::from(!is_copy(statement)));
     let variable = variable_of(variable)?;
     // What it is computed from is not the variable itself, unless nobody has used that yet.
-    if does(*variable, &|_| true) {
+    if does(&before, *variable, |_| true) {
         return None;
     }
+    add_computed(&before, &before, rest, &mut found)?;
+    // Its life begins there, too.
+    let its = variable.instruction_users().into_iter();
+    for one in its.filter(|one| before.contains(one)) {
+        // What is done by its addresses is known.
+        if one.opcode() == Opcode::LLVMGetElementPtr {
+            continue;
+        }
+        let name = one.as_call().map(|call| call.callee_name());
+        if !name.is_some_and(|name| name.starts_with("llvm.lifetime.start")) {
+            return None;
+        }
+        found.insert(one);
+    }
+    Some(in_order(statement, &found))
+}
+
+/// Adds what values are computed by within some code, which may as well stand in front of what is run before them.
+fn add_computed<'m>(
+    before: &HashSet<Instruction<'m>>,
+    within: &HashSet<Instruction<'m>>,
+    mut rest: Vec<Value<'m>>,
+    found: &mut HashSet<Instruction<'m>>,
+) -> Option<()> {
     while let Some(value) = rest.pop() {
-        let Some(one) = value.as_instruction().filter(|one| before.contains(one)) else {
+        let Some(one) = value.as_instruction().filter(|one| within.contains(one)) else {
             continue;
         };
         let is_load = one.opcode() == Opcode::LLVMLoad;
         if is_load {
             let from = memory_of(one.operand(0));
             let is_changed = match from {
-                Some(from) => does(from, &|does| does == Does::Write),
+                Some(from) => does(before, from, |does| does == Does::Write),
                 None => !before.iter().all(|one| writes_nothing(*one)),
             };
             if !one.is_plain_access() || is_changed {
@@ -131,23 +179,14 @@ fn movable<'m>(site: Call<'m>, statement: Instruction<'m>) -> Option<Vec<Instruc
             return None;
         }
     }
-    // Its life begins there, too.
-    let its = variable.instruction_users().into_iter();
-    for one in its.filter(|one| before.contains(one)) {
-        // What is done by its addresses is known.
-        if one.opcode() == Opcode::LLVMGetElementPtr {
-            continue;
-        }
-        let name = one.as_call().map(|call| call.callee_name());
-        if !name.is_some_and(|name| name.starts_with("llvm.lifetime.start")) {
-            return None;
-        }
-        found.insert(one);
-    }
-    let function = statement.function();
-    let mut all = function.instructions();
+    Some(())
+}
+
+/// Instructions in the order in which the function of one of them has them.
+fn in_order<'m>(one: Instruction<'m>, found: &HashSet<Instruction<'m>>) -> Vec<Instruction<'m>> {
+    let mut all = one.function().instructions();
     all.retain(|one| found.contains(one));
-    Some(all)
+    all
 }
 
 /// Whether memory is the same behind an instruction.

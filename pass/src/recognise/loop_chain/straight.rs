@@ -11,6 +11,8 @@ pub struct Path<'m> {
     next: usize,
     /// What it has written into variables of the function: stores, and calls that copy one to another one.
     pub stores: Vec<Instruction<'m>>,
+    /// These, and what it has computed that other blocks use, in its order.
+    pub results: Vec<Instruction<'m>>,
     /// The calls on it that say what is called behind them.
     pub notes: Vec<Call<'m>>,
 }
@@ -48,6 +50,7 @@ impl<'m> Path<'m> {
             block,
             next: 0,
             stores: Vec::new(),
+            results: Vec::new(),
             notes: Vec::new(),
         }
     }
@@ -55,6 +58,19 @@ impl<'m> Path<'m> {
     /// The block that it has come to.
     pub fn block(&self) -> Block<'m> {
         self.block
+    }
+
+    fn store(&mut self, at: Instruction<'m>) {
+        self.stores.push(at);
+        self.results.push(at);
+    }
+
+    fn compute(&mut self, at: Instruction<'m>) {
+        let is_elsewhere = |one: Instruction<'m>| one.block() != at.block();
+        if at.opcode() != Opcode::LLVMAlloca && at.instruction_users().into_iter().any(is_elsewhere)
+        {
+            self.results.push(at);
+        }
     }
 
     /// Goes on to where it stops, which is in front of a loop at the latest.
@@ -82,12 +98,12 @@ impl<'m> Path<'m> {
                             return Stop::Other(at);
                         };
                         if !is_destination(variable) {
-                            self.stores.push(at);
+                            self.store(at);
                         }
                     }
-                    Opcode::LLVMLoad if at.is_plain_access() => {}
-                    _ if is_copy(at) => self.stores.push(at),
-                    _ if is_computation(at) => {}
+                    Opcode::LLVMLoad if at.is_plain_access() => self.compute(at),
+                    _ if is_copy(at) => self.store(at),
+                    _ if is_computation(at) => self.compute(at),
                     _ => return Stop::Other(at),
                 }
                 self.next += 1;
