@@ -1,8 +1,8 @@
-//! Up to which size it pays to run a chain otherwise than [`choice`](crate::choice) has it: the same loops are one, on one
+//! Up to which size it pays to run a chain otherwise than `choice` has it: the same loops are one, on one
 //! thread, with temporary spaces as they are.
 //!
-//! A region of threads costs what it costs, however little there is to do ([`REGION`]). Where a space has less memory than it had,
-//! more is computed at the beginning of each row, which is what is inside of the loops that nests share ([`ROW`]); in exchange
+//! A region of threads costs what it costs, however little there is to do (`REGION`). Where a space has less memory than it had,
+//! more is computed at the beginning of each row, which is what is inside of the loops that nests share (`ROW`); in exchange
 //! its elements are written to no cache. So where rows are short the one is more than the other; but where what a chain accesses
 //! does not fit into the second cache it has to be less. What an iteration costs is counted in instructions. Where that is not
 //! known, as of loops in it, beginnings count for little.
