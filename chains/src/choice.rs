@@ -20,15 +20,15 @@ use crate::notation;
 use crate::order::Order;
 
 /// Bytes of a number.
-const BYTES: f64 = 8.0;
+pub(crate) const BYTES: f64 = 8.0;
 /// Sizes of caches of a thread, less what else is in them, and what it costs to get a byte from each, in terms of memory.
-const CACHES: [(f64, f64); 3] = [
+pub(crate) const CACHES: [(f64, f64); 3] = [
     (24.0 * 1024.0, 0.02),
     (768.0 * 1024.0, 0.15),
     (8.0 * 1024.0 * 1024.0, 0.4),
 ];
 /// What a region of several threads costs, in bytes of memory.
-const REGION: f64 = 32.0 * 1024.0;
+pub(crate) const REGION: f64 = 32.0 * 1024.0;
 /// What it costs to begin an innermost loop, in bytes of memory.
 const LOOP: f64 = 16.0;
 /// Extents that are not known, by dimensions.

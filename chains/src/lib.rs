@@ -6,7 +6,7 @@
 //!
 //! A schedule becomes a plan in steps: [`dependences`] are worked out; an [`Order`](order::Order) is put together, item by item,
 //! each of which is proved to be legal (`legality`, with `shifts` where loops become one, `blocks` and `overlap` where rows of
-//! those run in parallel), by a model where nobody says how (`choice`); its loops are made (`loops`, and `guarded` without isl; `joined` makes
+//! those run in parallel), by a model where nobody says how (`choice`, and `sizes` where the chain is small); its loops are made (`loops`, and `guarded` without isl; `joined` makes
 //! inner ones one where nobody says so),
 //! and [`storage`] says which temporary spaces need less. All of that is in integer sets, by [`isl`].
 //!
@@ -30,4 +30,5 @@ mod overlap;
 pub mod plan;
 pub mod pragma;
 mod shifts;
+pub mod sizes;
 pub mod storage;

@@ -104,6 +104,8 @@ pub struct Order<'a> {
     asks_for_threads: bool,
     /// Whether inner loops may become one.
     joins: bool,
+    /// What has become one by choice, before anything of it is parallel.
+    fused: Vec<Group>,
     walks: usize,
 }
 
@@ -128,6 +130,7 @@ impl<'a> Order<'a> {
             moving: Vec::new(),
             asks_for_threads: false,
             joins: false,
+            fused: Vec::new(),
             walks: 0,
         };
         order.groups = (0..chain.nests.len())
@@ -230,14 +233,31 @@ impl<'a> Order<'a> {
                     Err(refused) => return Err(refused),
                 }
             }
-            for group in groups.clone() {
-                if !self.tried_parallel(at, group)? && !self.tried_overlap(at, group)? {
-                    self.cut(at, group)?;
-                }
-            }
             group = groups.end;
         }
+        self.fused.clone_from(&self.groups);
+        for group in 0..self.groups.len() {
+            if !self.tried_parallel(at, group)? && !self.tried_overlap(at, group)? {
+                self.cut(at, group)?;
+            }
+        }
         Ok(())
+    }
+
+    /// What has become one by choice, before anything of it was made parallel.
+    pub(crate) fn fused(&self) -> &[Group] {
+        &self.fused
+    }
+
+    /// The loops that have become one by choice, one iteration after the other, without buffers.
+    pub(crate) fn plan_of_fused(&mut self) -> std::result::Result<Plan, Failed> {
+        self.groups = std::mem::take(&mut self.fused);
+        (self.joins, self.asks_for_threads) = (false, false);
+        let plan = self.plan()?;
+        Ok(Plan {
+            buffers: Vec::new(),
+            ..plan
+        })
     }
 
     /// Runs the outermost loop of a group in parallel, where that is legal. Says whether it is.
@@ -507,6 +527,7 @@ impl<'a> Order<'a> {
             independent: legality::independent(self)?,
             joined,
             threads: self.asks_for_threads.then_some(self.chain.parameters.len()),
+            small: None,
         })
     }
 }

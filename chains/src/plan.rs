@@ -5,6 +5,7 @@ use crate::isl::{Failed, Isl};
 use crate::model::{Affine, Chain, Nest};
 use crate::order::{Manner, Order, Size, Way};
 use crate::pragma::{Item, Number, Position, Tile, What};
+use crate::sizes::{self, Costs, Small};
 use crate::storage::{Buffer, Versions, Whole};
 
 /// An order.
@@ -28,6 +29,8 @@ pub struct Plan {
     /// Variables of loops that run iterations of several nests, which depend on each other only where they are in one iteration
     /// of it.
     pub joined: Vec<usize>,
+    /// What is run in its place where the chain is small.
+    pub small: Option<Small>,
 }
 
 /// Why an order cannot be had.
@@ -73,29 +76,45 @@ impl Refused {
 
 /// The order that a schedule asks for. `values` says which parameters of the chain are the values that the schedule names.
 pub fn plan(chain: &Chain, schedule: &[Item], values: &[usize]) -> Result<Plan, Refused> {
+    plan_by_size(chain, schedule, values, None)
+}
+
+/// The same; where costs are known, one that is chosen may be another one where the chain is small.
+pub fn plan_by_size(
+    chain: &Chain,
+    schedule: &[Item],
+    values: &[usize],
+    costs: Option<&Costs>,
+) -> Result<Plan, Refused> {
     if schedule.is_empty() || chain.nests.is_empty() {
         return Ok(as_written(chain));
     }
     if !chain.spaces.iter().any(|space| space.is_local) {
-        return plan_of(chain, schedule, values);
+        return plan_of(chain, schedule, values, costs);
     }
     let versions = Isl::new().and_then(|isl| Versions::of(&isl, chain));
     let Ok(mut versions) = versions else {
-        return plan_of(chain, schedule, values);
+        return plan_of(chain, schedule, values, costs);
     };
     while !versions.is_plain() {
-        match plan_of(&versions.chain, schedule, values) {
+        // Without buffers for what is several there is no other order of it.
+        match plan_of(&versions.chain, schedule, values, None) {
             Ok(plan) if versions.settle(&plan) => return Ok(versions.of_original(plan)),
             Ok(_) => {}
             // What is said of it is said of the spaces that the programmer knows.
             Err(_) => break,
         }
     }
-    plan_of(chain, schedule, values)
+    plan_of(chain, schedule, values, costs)
 }
 
 /// The order of a chain all of whose spaces are what they are.
-fn plan_of(chain: &Chain, schedule: &[Item], values: &[usize]) -> Result<Plan, Refused> {
+fn plan_of(
+    chain: &Chain,
+    schedule: &[Item],
+    values: &[usize],
+    costs: Option<&Costs>,
+) -> Result<Plan, Refused> {
     let Some(first) = schedule.first() else {
         return Ok(as_written(chain));
     };
@@ -155,7 +174,42 @@ fn plan_of(chain: &Chain, schedule: &[Item], values: &[usize]) -> Result<Plan, R
             }
         }
     }
-    order.plan().map_err(failed(last))
+    let plan = order.plan().map_err(failed(last))?;
+    let Some(costs) = costs.filter(|_| schedule.iter().any(|item| item.what == What::Auto)) else {
+        return Ok(plan);
+    };
+    // Where a second order cannot be worked out, the first one is right as well.
+    let small = sizes::small(&mut order, &plan, costs).unwrap_or(None);
+    Ok(match small {
+        Some(small) => plan.or_small(small),
+        None => plan,
+    })
+}
+
+impl Plan {
+    /// The same where the chain may be small; what is run there alone if it is for sure.
+    fn or_small(mut self, small: Small) -> Self {
+        let limits = [&small.limits.is_small, &small.limits.is_little];
+        if !limits.iter().all(|one| one.holds(&[], &[]) == Some(true)) {
+            self.small = Some(small);
+            return self;
+        }
+        let mut whole = self.whole;
+        whole.extend(self.buffers.iter().map(|buffer| Whole {
+            space: buffer.space,
+            why: "the chain is so small that less memory would cost more than it saves",
+        }));
+        Self {
+            code: small.code,
+            requires: self.requires,
+            buffers: Vec::new(),
+            whole,
+            threads: None,
+            independent: small.independent,
+            joined: Vec::new(),
+            small: None,
+        }
+    }
 }
 
 fn value(at: Position, value: usize, values: &[usize]) -> Result<usize, Refused> {
@@ -240,6 +294,7 @@ pub fn as_written(chain: &Chain) -> Plan {
         threads: None,
         independent: Vec::new(),
         joined: Vec::new(),
+        small: None,
     }
 }
 

@@ -8,6 +8,7 @@ use okl_chains::model::{Access, Affine, Bounds, Chain, Mode, Nest};
 use okl_chains::order::{Manner, Order, Size, Way};
 use okl_chains::plan;
 use okl_chains::pragma::{Number, Position, What};
+use okl_chains::sizes::Costs;
 use oracle::*;
 
 /// splitmix64.
@@ -218,6 +219,7 @@ fn orders_are_right_or_refused() {
         number_of("OKL_CHAINS_SEED", 1),
     );
     let (mut right, mut refused, mut given_up, mut checked, mut buffers) = (0, 0, 0, 0, 0);
+    let mut small = 0;
     let first = number_of("OKL_CHAINS_FIRST", 0);
     for number in first..first + count {
         let mut chance = Chance(seed.wrapping_mul(1_000_003).wrapping_add(number));
@@ -225,7 +227,12 @@ fn orders_are_right_or_refused() {
         let items = items(&mut chance, &chain);
         let said = schedule(items);
         let begin = std::time::Instant::now();
-        let plan = match plan::plan(&chain, &said, &[2, 3]) {
+        // Wherever it is small, the same is right.
+        let costs = Costs {
+            instructions: vec![Some(4); chain.nests.len()],
+            ..Costs::default()
+        };
+        let plan = match plan::plan_by_size(&chain, &said, &[2, 3], Some(&costs)) {
             Ok(plan) => plan,
             Err(one) => {
                 refused += 1;
@@ -243,6 +250,7 @@ fn orders_are_right_or_refused() {
         }
         right += 1;
         buffers += plan.buffers.len();
+        small += u32::from(plan.small.is_some());
         let largest = if chain.nests.iter().any(|nest| nest.bounds.len() > 2) {
             3
         } else {
@@ -262,10 +270,14 @@ fn orders_are_right_or_refused() {
                     plan.code
                 );
             }
+            let other = plan.small.as_ref().map(|small| &small.code);
+            if let Some(Err(wrong)) = other.map(|code| check_code(&chain, code, &of)) {
+                panic!("number {number} of seed {seed}, small: {wrong}\n{chain:#?}\n{other:?}");
+            }
         }
     }
     println!(
-        "{right} right, {refused} refused, {given_up} of them given up, {checked} orders looked at, {buffers} buffers"
+        "{right} right, {refused} refused, {given_up} of them given up, {checked} orders looked at, {buffers} buffers, {small} that may be small"
     );
     assert!(
         given_up * 50 <= count as u32,

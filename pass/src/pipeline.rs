@@ -77,13 +77,19 @@ fn read(run: &Run<'_>, parameters: &str) -> Result<Options, String> {
     )
 }
 
+/// The environment variable that has chains run as if they were large: tests are small.
+const LARGE: &str = "OKL_CHAINS_LARGE";
+
 fn lower_as(module: &Module, options: &Options) -> bool {
     let merged = mpi::external_calls::call_translated(module);
     // What becomes of chains is loops and regions like others.
     let on_devices = options.plan.as_ref().is_some_and(Plan::has_devices);
+    let is_shared = options.plan.as_ref().is_some_and(|plan| plan.distribute);
     let asked = chains::Asked {
         strict: options.strict,
         on_devices,
+        // Ranks would have to have all of what one of them runs.
+        by_size: !on_devices && !is_shared && std::env::var_os(LARGE).is_none(),
         fuse: options.fuse,
     };
     let (is_right, chains) = chains::lower(module, asked);

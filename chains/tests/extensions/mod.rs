@@ -1,6 +1,8 @@
 //! What orders have beyond those of the paper: temporary spaces that shrink, a choice, tiles that overlap, fused outer loops.
 
 use super::*;
+use okl_chains::code::Condition;
+use okl_chains::sizes::Costs;
 
 /// What the second loop reads the first one has written, round it as well.
 fn wide_jacobi() -> Chain {
@@ -227,6 +229,75 @@ fn an_order_is_chosen() {
     let plan = chosen(&chain, &sizes(0..=5));
     assert!(matches!(&plan.code, Code::Sequence(parts) if parts.len() == 2));
     assert_eq!(plan.threads, None);
+}
+
+#[test]
+fn what_is_small_runs_otherwise() {
+    let costs = |instructions: Option<usize>, is_alone| Costs {
+        instructions: vec![instructions; 2],
+        elements: vec![Some(8); 2],
+        is_alone,
+    };
+    let planned = |chain: &Chain, costs: &Costs| {
+        let items = schedule(vec![What::Auto]);
+        plan::plan_by_size(chain, &items, &[], Some(costs)).expect("it is legal")
+    };
+    // Beginning a row costs as much as 153 elements save, and threads as much as 23831 iterations.
+    let chain = local(jacobi_2d());
+    let plan = planned(&chain, &costs(Some(11), false));
+    let small = plan.small.as_ref().expect("it may be small");
+    let limits = &small.limits;
+    let numbers = (limits.row, limits.all, limits.shared);
+    assert_eq!(numbers, (Some(153), 98304, Some(23831)));
+    for (size, is_small, is_little) in [
+        (0, true, true),
+        (109, true, true),
+        (110, true, false),
+        (153, true, false),
+        (154, false, false),
+        (1 << 47, false, false),
+    ] {
+        let holds = [&limits.is_small, &limits.is_little].map(|one| one.holds(&[size], &[]));
+        assert_eq!(holds, [Some(is_small), Some(is_little)], "{size}");
+    }
+    for size in 0..=9 {
+        check(&chain, &plan, &[size]).expect("it is right");
+        check_code(&chain, &small.code, &[size]).expect("it is right");
+    }
+    let around = (0..2).flat_map(|nest| loops_around(&small.code, nest));
+    assert!(around.flatten().all(|is_parallel| !is_parallel));
+    assert_eq!(plan.buffers.len(), 1);
+    // On one thread rows alone count; where nothing shrinks either, there is nothing to save.
+    let alone = costs(Some(11), true);
+    let plan = planned(&chain, &alone);
+    let limits = plan.small.expect("it may be small").limits;
+    assert_eq!((limits.row, limits.shared), (Some(153), None));
+    assert_eq!(limits.is_little, Condition::Constant(true));
+    assert_eq!(planned(&jacobi_2d(), &alone).small, None);
+    // The larger elements are, and the more an iteration does, the less beginnings count.
+    let large = Costs {
+        elements: vec![Some(80), Some(8)],
+        ..costs(Some(11), false)
+    };
+    assert_eq!(planned(&chain, &large).small, None);
+    let plan = planned(&jacobi_2d(), &costs(Some(110), false));
+    let limits = plan.small.expect("it may be small").limits;
+    assert_eq!((limits.row, limits.shared), (None, Some(2383)));
+    for instructions in [Some(1 << 20), None] {
+        assert_eq!(planned(&chain, &costs(instructions, false)).small, None);
+    }
+    // Of constants it is known.
+    for (size, is_small) in [(109, true), (110, false)] {
+        let mut chain = chain.clone();
+        for bounds in chain.nests.iter_mut().flat_map(|nest| &mut nest.bounds) {
+            bounds.last = Affine::constant(bounds.last.parameters[0] * size + bounds.last.constant);
+        }
+        let plan = planned(&chain, &costs(Some(11), false));
+        assert_eq!(plan.small, None);
+        assert_eq!(plan.buffers.is_empty(), is_small);
+        assert_eq!(plan.whole.len(), usize::from(is_small));
+        assert_eq!(plan.threads.is_none(), is_small);
+    }
 }
 
 #[test]

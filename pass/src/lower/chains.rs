@@ -9,6 +9,7 @@
 mod asked;
 mod bodies;
 mod code;
+mod costs;
 mod independent;
 mod parted;
 mod registers;
@@ -21,6 +22,7 @@ use std::collections::HashSet;
 use okl_abi::f;
 use okl_chains::code::{Code, Condition, Expression, For};
 use okl_chains::plan::Plan;
+use okl_chains::sizes::{Limits, Small};
 
 use crate::analysis::variables::is_harmless;
 use crate::ir::{Asked, Chain};
@@ -40,6 +42,7 @@ use storage::{Stored, told};
 use sums::Sum;
 
 pub use code::nests_of;
+pub use costs::costs;
 pub use independent::accesses;
 pub use storage::{Temporary, temporary};
 pub use sums::{Sums, sums};
@@ -53,6 +56,8 @@ const MOST_CONSTANT: i64 = 1 << 12;
 const MOST_OFFSET: i64 = 1 << 32;
 /// So many instructions may iterations be together, wherever they are called.
 const MOST_INSTRUCTIONS: usize = 20_000;
+/// So many may they be together with those of where the chain is small.
+const MOST_OF_BOTH: usize = 4_000;
 
 /// A chain, and the order in which it is to run.
 pub struct Order<'m> {
@@ -99,7 +104,7 @@ pub struct Lowered<'m> {
 }
 
 /// What becomes of a chain, where that can be: else it runs as it is written.
-pub fn check<'m>(module: &Module, order: Order<'m>) -> Result<Lowered<'m>, Why> {
+pub fn check<'m>(module: &Module, mut order: Order<'m>) -> Result<Lowered<'m>, Why> {
     let around = Around::of(&order.chain);
     let nests = order.chain.nests.iter();
     let bodies: Result<Vec<_>, Why> = nests
@@ -125,10 +130,18 @@ pub fn check<'m>(module: &Module, order: Order<'m>) -> Result<Lowered<'m>, Why> 
         0 => 1,
         _ => parted::USUAL,
     };
-    let size = { runs.iter() }.map(|&nest| bodies[nest].size * parts(nest));
-    let size = size.sum::<usize>();
-    if size > MOST_INSTRUCTIONS {
+    let size = |runs: &[usize]| {
+        let sizes = { runs.iter() }.map(|&nest| bodies[nest].size * parts(nest));
+        sizes.sum::<usize>()
+    };
+    if size(&runs) > MOST_INSTRUCTIONS {
         return not("its order needs too much code");
+    }
+    if let Some(small) = &order.plan.small {
+        nests_of(&small.code, &mut runs);
+        if size(&runs) > MOST_OF_BOTH {
+            order.plan.small = None;
+        }
     }
     let (mut stored, mut shrinks) = (Vec::new(), Vec::new());
     for buffer in &order.plan.buffers {
@@ -251,6 +264,15 @@ impl Numbers {
             numbers.number(&one.last);
         }
         numbers.condition(&plan.requires);
+        if let Some(small) = &plan.small {
+            // Where the chain is small is asked of numbers that have been made small enough to be multiplied.
+            let products = numbers.has_products;
+            for one in [&small.limits.is_small, &small.limits.is_little] {
+                numbers.condition(one);
+            }
+            numbers.has_products = products;
+            numbers.code(&small.code);
+        }
         numbers
     }
 
@@ -363,6 +385,25 @@ fn asks(code: &Code, what: &dyn Fn(&For) -> bool) -> bool {
 }
 
 impl<'m> Lowered<'m> {
+    /// What is told of where the chain is small.
+    pub fn told_of_small(&self) -> Option<String> {
+        let limits = &self.order.plan.small.as_ref()?.limits;
+        let row = limits.row.map_or_else(String::new, |row| {
+            format!("a row has at most {row} elements, and ")
+        });
+        let all = match limits.shared.filter(|shared| *shared < limits.all) {
+            Some(shared) => format!(
+                "{shared} iterations, or {} in a parallel region",
+                limits.all
+            ),
+            None => format!("{} iterations", limits.all),
+        };
+        Some(format!(
+            "where {row}its loops have at most {all}, the loop chain runs row by row on one thread, with temporary spaces as \
+             they are"
+        ))
+    }
+
     /// The call that stands in front of the chain.
     pub fn site(&self) -> Call<'m> {
         self.order.chain.site
@@ -412,9 +453,6 @@ impl<'m> Lowered<'m> {
         }
         let (shares, stored) = (&self.shares, &self.stored);
         let mut writer = Writer::before(module, jump, chain, &iterations, values, shares, stored);
-        writer.independent.clone_from(&self.order.plan.independent);
-        writer.joined = &self.order.plan.joined;
-        writer.registers = &self.registers;
         writer.sums = &self.order.sums.all;
         if is_of_team(chain) {
             let builder = Builder::before(module, jump);
@@ -425,18 +463,40 @@ impl<'m> Lowered<'m> {
             // What stands in front may have handed iterations to threads in another way, and goes on.
             writer.wait(begins, thread);
         }
+        let then = counts.unwrap_or(behind);
+        let small = self.order.plan.small.as_ref();
+        let small = small.map(|small| self.small(&mut writer, small, then));
+        writer.independent.clone_from(&self.order.plan.independent);
+        writer.joined = &self.order.plan.joined;
+        writer.registers = &self.registers;
         let (inside, memory) = writer.with_buffers(begins, written);
         let last = writer.code(&self.order.plan.code, inside);
         writer.give_back(last, memory);
-        let then = counts.unwrap_or(behind);
         Builder::at_end_like(module, last, like).go(then);
         // What is asked is computed without a look at overflow: parameters that are too large are no case of it.
         let mut first = begins;
+        if let Some((small, limits)) = small {
+            first = function.append_block(module);
+            let builder = Builder::at_end_like(module, first, like);
+            let is_small = writer.condition(&builder, &limits.is_small);
+            let is_little = match limits.is_little {
+                Condition::Constant(true) => is_small,
+                ref limit => {
+                    // In a team no other threads would run some of it.
+                    let is_little = writer.condition(&builder, limit);
+                    let in_team = threads::is_team(module, &builder);
+                    let is_little = builder.binary(Opcode::LLVMOr, is_little, in_team);
+                    builder.and(is_small, is_little)
+                }
+            };
+            builder.go_if(is_little, small, begins);
+        }
         if self.order.plan.requires != Condition::Constant(true) {
+            let holding = first;
             first = function.append_block(module);
             let builder = Builder::at_end_like(module, first, like);
             let holds = writer.condition(&builder, &self.order.plan.requires);
-            builder.go_if(holds, begins, written);
+            builder.go_if(holds, holding, written);
         }
         if !self.order.asked.is_empty() {
             copies.builder.stand_at(like);
@@ -486,6 +546,21 @@ impl<'m> Lowered<'m> {
                 one.function.erase();
             }
         }
+    }
+
+    /// Writes what is run where the chain is small, and then goes on at a block. Returns where it begins, and where that is.
+    fn small<'s>(
+        &self,
+        writer: &mut Writer<'_, 'm>,
+        small: &'s Small,
+        then: Block<'m>,
+    ) -> (Block<'m>, &'s Limits) {
+        writer.independent.clone_from(&small.independent);
+        let begins = writer.block();
+        // No iteration has been handed a buffer or a register so far.
+        let last = writer.code(&small.code, begins);
+        writer.at(last).go(then);
+        (begins, &small.limits)
     }
 
     /// Whether parameters are so small that the order can be computed, where that is to be asked.

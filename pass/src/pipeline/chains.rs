@@ -6,15 +6,17 @@
 
 use okl_chains::code::Code;
 use okl_chains::model::{self, Mode};
-use okl_chains::plan::{Refused, as_written, in_parallel, plan};
+use okl_chains::plan::{Refused, as_written, in_parallel, plan_by_size};
 use okl_chains::pragma::{Position, Sharing};
+use okl_chains::sizes::Costs;
 
 use crate::analysis::chains::{self, Modelled, Outcome};
 use crate::diagnostic::{Declined, Site, report};
 use crate::ir::{Chain, Nest};
 use crate::llvm::{Block, Call, Instruction, Module, Severity};
 use crate::lower::chains::{
-    Lowered, Order, Temporary, accesses, check, is_of_team, nests_of, sums, take_out_all, temporary,
+    Lowered, Order, Temporary, accesses, check, costs, is_of_team, nests_of, sums, take_out_all,
+    temporary,
 };
 use crate::recognise::loop_chain;
 use crate::recognise::loop_chain::regions::{self, Implied};
@@ -49,6 +51,8 @@ pub struct Asked {
     pub strict: bool,
     /// Whether regions may run on devices.
     pub on_devices: bool,
+    /// Whether a chain may have two orders, of which its size says which one runs.
+    pub by_size: bool,
     /// Whether parallel loops that follow each other are chains.
     pub fuse: bool,
 }
@@ -106,7 +110,7 @@ fn round<'m>(
     for (chain, outcome) in found.chains.into_iter().zip(known) {
         match of(chain.site) {
             Some(implied) => all.check_implied(module, chain, outcome, asked, &choices, implied),
-            None => all.check(module, chain, outcome, asked.on_devices, &choices),
+            None => all.check(module, chain, outcome, asked, &choices),
         }
     }
     let is_right = all.tell(module, asked.strict);
@@ -140,7 +144,7 @@ impl<'m> Lowering<'m> {
         module: &'m Module,
         chain: Chain<'m>,
         outcome: Outcome<'m>,
-        on_devices: bool,
+        asked: Asked,
         choices: &[Choice<'m>],
     ) {
         self.mistakes.extend(outcome.mistakes);
@@ -160,7 +164,7 @@ impl<'m> Lowering<'m> {
             });
             return;
         }
-        let why_whole = match (on_devices, is_of_team) {
+        let why_whole = match (asked.on_devices, is_of_team) {
             (true, _) => Some("its loops may run on a device"),
             (false, true) => Some("the threads of a region share its loops"),
             (false, false) => None,
@@ -169,7 +173,9 @@ impl<'m> Lowering<'m> {
         let local = locals(&chain, &known);
         let written = choice.map(Choice::written);
         let may_use = (temporaries, why_whole.is_some());
-        let found = order(chain, known, written, may_use, &mut self.trusted);
+        let by_size = asked.by_size && why_whole.is_none();
+        let costs = by_size.then(|| costs(module, &chain, &known));
+        let found = order(chain, known, written, may_use, costs, &mut self.trusted);
         if let Ok(found) = &found {
             let plan = found.as_ref().map(|order| &order.plan);
             whole.extend(
@@ -245,6 +251,7 @@ impl<'m> Lowering<'m> {
             known,
             written,
             (temporaries, asked.on_devices),
+            None,
             &mut self.trusted,
         );
         let order = match found {
@@ -357,6 +364,9 @@ impl<'m> Lowering<'m> {
                 }
                 None => site.remark("Chain", "the loop chain runs as scheduled", false),
             }
+            if let Some(told) = one.told_of_small() {
+                site.remark("Chain", &told, false);
+            }
         }
         for one in &self.written {
             let site = one.instruction();
@@ -381,6 +391,7 @@ fn order<'m>(
     known: Modelled<'m>,
     written: Option<Block<'m>>,
     (temporaries, is_plain): (Vec<Option<Temporary<'m>>>, bool),
+    costs: Option<Costs>,
     trusted: &mut Vec<Declined<'m>>,
 ) -> Result<Option<Order<'m>>, Refused> {
     let plan = match chain.said.schedule.is_empty() {
@@ -395,7 +406,8 @@ fn order<'m>(
             plan
         }
         false => {
-            let plan = plan(&known.model, &chain.said.schedule, &known.values)?;
+            let said = &chain.said.schedule;
+            let plan = plan_by_size(&known.model, said, &known.values, costs.as_ref())?;
             // A device has more to do than a block for each thread of the host's, and a team is there already.
             match plan.threads.is_some() && is_plain {
                 true => in_parallel(&known.model)?,

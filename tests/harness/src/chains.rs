@@ -37,6 +37,11 @@ use crate::process::{self, End, Finished, command_line};
 use crate::tools::{Language, Tools, is_source};
 
 const LIMIT: Duration = Duration::from_secs(120);
+/// The number of `schedule(auto)`.
+const AUTO: u32 = 1;
+/// The environment variable that has the compiler take chains for large, of which those of tests are none: with `auto` both are
+/// tried on the processor.
+const LARGE: &str = "OKL_CHAINS_LARGE";
 const TARGETS: [&str; 3] = ["cpu", "mpi", "cuda-emulated"];
 
 /// A program, in one of its variants.
@@ -213,10 +218,19 @@ fn check_all(
                 _ => Ok(()),
             })
         } else {
-            targets.iter().try_for_each(|target| {
+            let sizes = |target: &str| match (schedule, target) {
+                (AUTO, "cpu") => &[true, false][..],
+                _ => &[false],
+            };
+            let all = targets.iter();
+            let mut all = all.flat_map(|target| sizes(target).iter().map(move |one| (target, one)));
+            all.try_for_each(|(target, &is_large)| {
                 let mut compile = tools.driver(driver);
                 compile.args(Program::level(schedule));
                 compile.arg(format!("-DSCHEDULE={schedule}"));
+                if is_large {
+                    compile.env(LARGE, "1");
+                }
                 let expected = &expected[schedule as usize % 2];
                 built.is_same(&mut compile, target, expected).map(drop)
             })

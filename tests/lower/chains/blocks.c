@@ -20,15 +20,22 @@ void __okl_omplc_next(void);
 // ALONE-NOT: omp_get_max_threads
 // ALONE-NOT: __kmpc_fork_call
 
-// Two regions: what is at edges, and blocks, which keep rows of what is temporary.
+// Two regions: what is at edges, and blocks, which keep rows of what is temporary. Where there is little of it the same runs without,
+// which is asked in front.
 // CHECK-LABEL: define {{.*}}@sweeps(
 // CHECK-DAG: call i32 @omp_in_parallel()
 // CHECK-DAG: call i32 @omp_get_max_threads()
+// CHECK: icmp sge i64 153,
+// CHECK: icmp sge i64 98304,
+// CHECK: icmp sge i64 65536,
+// CHECK: call i32 @omp_in_parallel()
 // CHECK: call {{.*}}@__kmpc_fork_call(
 // CHECK: call {{.*}}@__kmpc_fork_call(
 // CHECK-NOT: @__kmpc_fork_call(
 // CHECK: {{^}}}
+// DEVICE-NOT: icmp sge i64 153,
 // TOLD: A shrinks to (3,*), for each thread
+// TOLD: where a row has at most 153 elements, and its loops have at most 65536 iterations, or 98304 in a parallel region, the loop chain runs row by row on one thread, with temporary spaces as they are
 void sweeps(long n, double (*restrict A)[1000], double (*restrict B)[1000]) {
   CHAIN("@7:20 auto", " local(@7:30 A)");
   {

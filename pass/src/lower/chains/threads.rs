@@ -12,14 +12,24 @@ pub fn count<'m>(module: &'m Module, builder: &Builder<'m>, is_alone: bool) -> V
     if is_alone {
         return module.const_i64(1);
     }
-    let ask = |name: &str| {
-        let asked = module.function(name).unwrap_or_else(|| {
-            let ty = module.function_type(module.int(32), &[]);
-            module.add_function(name, ty, Linkage::LLVMExternalLinkage)
-        });
-        builder.call(asked, &[])
-    };
-    let is_outside = builder.compare(ask(IN_PARALLEL), module.const_i32(0), false);
-    let threads = builder.select(is_outside, ask(MAX_THREADS), module.const_i32(1));
+    let one = module.const_i32(1);
+    let threads = builder.select(
+        is_team(module, builder),
+        one,
+        ask(module, builder, MAX_THREADS),
+    );
     builder.sign_extend(threads, module.int(64))
+}
+
+/// Whether the thread is one of a team.
+pub fn is_team<'m>(module: &'m Module, builder: &Builder<'m>) -> Value<'m> {
+    builder.compare(ask(module, builder, IN_PARALLEL), module.const_i32(0), true)
+}
+
+fn ask<'m>(module: &'m Module, builder: &Builder<'m>, name: &str) -> Value<'m> {
+    let asked = module.function(name).unwrap_or_else(|| {
+        let ty = module.function_type(module.int(32), &[]);
+        module.add_function(name, ty, Linkage::LLVMExternalLinkage)
+    });
+    builder.call(asked, &[])
 }
