@@ -393,7 +393,7 @@ impl<'m> Lowered<'m> {
         });
         let all = match limits.shared.filter(|shared| *shared < limits.all) {
             Some(shared) => format!(
-                "{shared} iterations, or {} in a parallel region",
+                "{shared} iterations, or {} where it has one thread",
                 limits.all
             ),
             None => format!("{} iterations", limits.all),
@@ -482,10 +482,12 @@ impl<'m> Lowered<'m> {
             let is_little = match limits.is_little {
                 Condition::Constant(true) => is_small,
                 ref limit => {
-                    // In a team no other threads would run some of it.
+                    // Or no other threads would run some of it.
                     let is_little = writer.condition(&builder, limit);
-                    let in_team = threads::is_team(module, &builder);
-                    let is_little = builder.binary(Opcode::LLVMOr, is_little, in_team);
+                    let threads = threads::count(module, &builder, false);
+                    let one = Comparison::Integer(IntPredicate::LLVMIntSLE);
+                    let is_alone = builder.ask(one, threads, module.const_i64(1));
+                    let is_little = builder.binary(Opcode::LLVMOr, is_little, is_alone);
                     builder.and(is_small, is_little)
                 }
             };

@@ -35,7 +35,7 @@ void __okl_omplc_next(void);
 // CHECK: {{^}}}
 // DEVICE-NOT: icmp sge i64 153,
 // TOLD: A shrinks to (3,*), for each thread
-// TOLD: where a row has at most 153 elements, and its loops have at most 65536 iterations, or 98304 in a parallel region, the loop chain runs row by row on one thread, with temporary spaces as they are
+// TOLD: where a row has at most 153 elements, and its loops have at most 65536 iterations, or 98304 where it has one thread, the loop chain runs row by row on one thread, with temporary spaces as they are
 void sweeps(long n, double (*restrict A)[1000], double (*restrict B)[1000]) {
   CHAIN("@7:20 auto", " local(@7:30 A)");
   {

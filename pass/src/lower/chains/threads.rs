@@ -22,7 +22,7 @@ pub fn count<'m>(module: &'m Module, builder: &Builder<'m>, is_alone: bool) -> V
 }
 
 /// Whether the thread is one of a team.
-pub fn is_team<'m>(module: &'m Module, builder: &Builder<'m>) -> Value<'m> {
+fn is_team<'m>(module: &'m Module, builder: &Builder<'m>) -> Value<'m> {
     builder.compare(ask(module, builder, IN_PARALLEL), module.const_i32(0), true)
 }
 
