@@ -110,6 +110,19 @@ fn parts(start: usize, length: usize) -> (usize, usize) {
 }
 
 #[cfg(test)]
+impl Contents {
+    /// One byte of it.
+    pub(crate) fn byte(&self, at: usize) -> u8 {
+        self.0[at].load(Relaxed)
+    }
+
+    /// Changes one byte of it.
+    pub(crate) fn set_byte(&self, at: usize, value: u8) {
+        self.0[at].store(value, Relaxed);
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -9,8 +9,8 @@
 //! must pass: what must always hold, the program's result above all, is a RUN line's.
 //!
 //! A line `REQUIRES: NAME...` names commands, and libraries such as `libscotch`, without which the test
-//! is skipped. A RUN line with `mpirun` has Open MPI start as quickly as it can, unless it says how itself; with `2>&1` what a
-//! program writes to both comes in its order.
+//! is skipped. A RUN line with `mpirun` has Open MPI start as quickly as it can, and ranks that wait leave the cores to others,
+//! unless it says how itself; with `2>&1` what a program writes to both comes in its order.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -100,8 +100,13 @@ fn check(test: &Path, tools: &Tools, keep: bool) -> Result<Outcome, String> {
             .replace("%s", &show(test))
             .replace("%t", &show(&folder.path().join("t")));
         require_checks(&line)?;
-        let quick = match line.contains("mpirun") {
+        let starts_mpi = line.contains("mpirun");
+        let quick = match starts_mpi {
             true => Mode::Node.environment(),
+            false => &[],
+        };
+        let shares = match starts_mpi {
+            true => process::SHARES_CORES,
             false => &[],
         };
         // Otherwise what a program writes to both may come from Open MPI in any order.
@@ -115,7 +120,7 @@ fn check(test: &Path, tools: &Tools, keep: bool) -> Result<Outcome, String> {
                     // Where short regions run depends on times, and so does what is counted.
                     .env("OKL_REGIONS_ALONE", "0")
                     .envs(in_order)
-                    .envs(quick.iter().copied()),
+                    .envs(quick.iter().chain(shares).copied()),
                 folder.path(),
                 "",
                 LIMIT,

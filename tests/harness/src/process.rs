@@ -55,17 +55,18 @@ pub(crate) fn command_line(command: &Command) -> String {
         .join(" ")
 }
 
-/// A program on that many ranks, which may share the cores: those that wait do not spin.
+/// Tells Open MPI that ranks share the cores with others: they may run on any, and those that wait do not spin.
+pub(crate) const SHARES_CORES: &[(&str, &str)] = &[
+    ("OMPI_MCA_hwloc_base_binding_policy", "none"),
+    ("OMPI_MCA_mpi_yield_when_idle", "1"),
+];
+
+/// A program on that many ranks, which share the cores.
 pub(crate) fn on_ranks(program: &Path, ranks: usize) -> Command {
     let mut command = Command::new("mpirun");
-    command.args([
-        "--allow-run-as-root",
-        "--oversubscribe",
-        "--bind-to",
-        "none",
-    ]);
+    command.args(["--allow-run-as-root", "--oversubscribe"]);
     command.args(["-n", &ranks.to_string()]).arg(program);
-    command.env("OMPI_MCA_mpi_yield_when_idle", "1");
+    command.envs(SHARES_CORES.iter().copied());
     command
 }
 

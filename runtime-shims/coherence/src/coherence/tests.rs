@@ -254,12 +254,8 @@ impl Job {
     /// A rank that has released something tells another one directly.
     fn tell(&mut self, from: usize, to: usize) {
         let ranges = self.ranks[from].to_send_directly(to as u32);
-        let bytes = ranges.iter().flat_map(|&(start, end)| start..end);
         let mut cluster = self.cluster.borrow_mut();
-        let byte =
-            |at: u64| cluster.memories[from].byte((at / PAGE as u64) as Page, at as usize % PAGE);
-        let bytes = bytes.map(byte);
-        let bytes: Vec<u8> = bytes.collect();
+        let bytes = cluster.memories[from].bytes(&ranges);
         let (mut message, words) = cluster.tell((from, to));
         message.bytes = bytes;
         message.ranges = ranges.to_vec();

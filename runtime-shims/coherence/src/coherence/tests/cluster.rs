@@ -61,22 +61,60 @@ impl Memory {
         let accesses = self.accesses.read().expect("no panic");
         let is_open = accesses[page as usize] == Access::Write;
         if is_open {
-            self.set(page, offset, &[value]);
+            self.set_byte(page, offset, value);
         }
         is_open
     }
 
     /// A byte, whatever the protection.
     pub(super) fn byte(&self, page: Page, offset: usize) -> u8 {
-        let mut byte = [0];
-        self.pages[page as usize].read(offset, &mut byte);
-        byte[0]
+        self.pages[page as usize].byte(offset)
+    }
+
+    /// Puts a byte there, whatever the protection.
+    pub(super) fn set_byte(&self, page: Page, offset: usize, value: u8) {
+        self.pages[page as usize].set_byte(offset, value);
+    }
+
+    /// The bytes of these ranges one after the other, whatever the protection.
+    pub(super) fn bytes(&self, ranges: &[(u64, u64)]) -> Vec<u8> {
+        let mut bytes =
+            vec![0; ranges.iter().map(|(start, end)| end - start).sum::<u64>() as usize];
+        let mut rest = &mut bytes[..];
+        for (page, offset, length) in in_pages(ranges) {
+            let (these, others) = rest.split_at_mut(length);
+            self.pages[page as usize].read(offset, these);
+            rest = others;
+        }
+        bytes
+    }
+
+    /// Puts bytes into these ranges one after the other, whatever the protection.
+    pub(super) fn set_bytes(&self, ranges: &[(u64, u64)], mut bytes: &[u8]) {
+        for (page, offset, length) in in_pages(ranges) {
+            let (these, others) = bytes.split_at(length);
+            self.set(page, offset, these);
+            bytes = others;
+        }
     }
 
     /// Puts bytes there, whatever the protection.
     pub(super) fn set(&self, page: Page, offset: usize, bytes: &[u8]) {
         self.pages[page as usize].write(offset, bytes);
     }
+}
+
+/// The ranges page by page: page, offset and length.
+fn in_pages(ranges: &[(u64, u64)]) -> impl Iterator<Item = (Page, usize, usize)> {
+    ranges.iter().flat_map(|&(start, end)| {
+        let (mut at, end) = (start as usize, end as usize);
+        std::iter::from_fn(move || {
+            let length = (end - at).min(PAGE - at % PAGE);
+            let part = ((at / PAGE) as Page, at % PAGE, length);
+            at += length;
+            (length != 0).then_some(part)
+        })
+    })
 }
 
 /// What the ranks have, and what is between them.
@@ -350,14 +388,9 @@ impl Machine for Simulated {
         self.let_thread_run();
         assert_ne!(owner as usize, self.rank, "a rank copies its own bytes");
         let is_far = !self.is_near(owner);
-        let mut cluster = self.cluster.borrow_mut();
-        for at in ranges.iter().flat_map(|&(start, end)| start..end) {
-            cluster.asked_bytes += usize::from(is_far);
-            let (page, offset) = ((at / PAGE as u64) as Page, at as usize % PAGE);
-            let byte = self.memories[owner as usize].byte(page, offset);
-            self.memory().set(page, offset, &[byte]);
-        }
-        drop(cluster);
+        let bytes = self.memories[owner as usize].bytes(ranges);
+        self.memory().set_bytes(ranges, &bytes);
+        self.cluster.borrow_mut().asked_bytes += if is_far { bytes.len() } else { 0 };
         self.let_thread_run();
     }
 
@@ -409,13 +442,7 @@ impl Machine for Simulated {
     }
 
     fn pack(&mut self, ranges: &[(u64, u64)]) -> Vec<u8> {
-        let bytes = ranges.iter().flat_map(|&(start, end)| start..end);
-        bytes
-            .map(|at| {
-                let page = (at / PAGE as u64) as Page;
-                self.memory().byte(page, at as usize % PAGE)
-            })
-            .collect()
+        self.memory().bytes(ranges)
     }
 
     fn expect_along(&mut self, _owner: u32) -> u64 {
@@ -477,12 +504,11 @@ impl Machine for Simulated {
     fn take(&mut self, owner: u32, number: u64, parts: &[(usize, (u64, u64))]) {
         let message = self.message(owner, number);
         let mut cluster = self.cluster.borrow_mut();
-        for &(from, (start, end)) in parts {
-            for (at, &byte) in (start..end).zip(&message[from..]) {
-                let page = (at / PAGE as u64) as Page;
-                self.memory().set(page, at as usize % PAGE, &[byte]);
-                cluster.taken_bytes += 1;
-            }
+        for &(from, range) in parts {
+            let length = (range.1 - range.0) as usize;
+            self.memory()
+                .set_bytes(&[range], &message[from..from + length]);
+            cluster.taken_bytes += length;
         }
     }
 

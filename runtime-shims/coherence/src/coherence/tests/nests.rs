@@ -1,7 +1,7 @@
 //! Loop nests that declare what they access, in the simulated cluster: each runs in several steps, between
 //! which other ranks and threads do theirs.
 
-use std::collections::HashSet;
+use std::cell::OnceCell;
 
 use super::*;
 use crate::{
@@ -113,8 +113,28 @@ impl Job {
         if part == Part::Declare {
             return self.ranks[rank].declare(nest.signature(), || nest.sections.clone());
         }
+        // Nothing closes a page meanwhile: where it was open a moment ago, it is.
+        let mut open = None;
+        let memories = self.memories();
         for one in self.accesses_of(rank, nest, part, random) {
-            self.perform(rank, one);
+            let (page, offset) = (page_of(one.at), one.at % PAGE);
+            let memory = &memories[rank];
+            match (one.what, open) {
+                (What::Read(value), Some((before, _))) if before == page => {
+                    assert_read(rank, one.at, memory.byte(page, offset), value);
+                }
+                (What::Write { value, marked }, Some((before, true))) if before == page => {
+                    memory.set_byte(page, offset, value);
+                    self.truth[page as usize][offset] = value;
+                    self.note_written(rank, one.at, marked);
+                }
+                (what, _) => {
+                    let writes = matches!(what, What::Write { .. });
+                    self.perform(rank, Single { at: one.at, what });
+                    // What serial code does is announced, byte by byte.
+                    open = (rank != 0 || !self.unannounced).then_some((page, writes));
+                }
+            }
         }
     }
 
@@ -145,19 +165,20 @@ impl Job {
             What::Read(value) => {
                 self.expect_open(rank, one.at, Access::Read);
                 let seen = self.read(rank, page, offset);
-                assert_eq!(
-                    seen, value,
-                    "rank {rank}, page {page}, byte {offset}, a declared read"
-                );
+                assert_read(rank, one.at, seen, value);
             }
             What::Write { value, marked } => {
                 self.expect_open(rank, one.at, Access::Write);
                 self.write(rank, page, offset, value);
-                if marked {
-                    let bytes = (one.at as u64, one.at as u64 + 1);
-                    self.cluster.borrow_mut().marked[rank].push(bytes);
-                }
+                self.note_written(rank, one.at, marked);
             }
+        }
+    }
+
+    fn note_written(&self, rank: usize, at: usize, marked: bool) {
+        if marked {
+            let bytes = (at as u64, at as u64 + 1);
+            self.cluster.borrow_mut().marked[rank].push(bytes);
         }
     }
 
@@ -231,6 +252,14 @@ impl Job {
     }
 }
 
+fn assert_read(rank: usize, at: usize, seen: u8, value: u8) {
+    let (page, offset) = (page_of(at), at % PAGE);
+    assert_eq!(
+        seen, value,
+        "rank {rank}, page {page}, byte {offset}, a declared read"
+    );
+}
+
 pub(super) fn nest(sections: Vec<Declared>) -> Nest {
     Nest {
         sections,
@@ -244,14 +273,14 @@ pub(super) fn page_of(at: usize) -> Page {
 
 pub(super) fn positions(bytes: &Ranges) -> Vec<usize> {
     // Every byte of a few, a sample of many with the ends of every range.
-    bytes
-        .iter()
-        .flat_map(|(start, end)| {
-            (start..end)
-                .filter(move |at| at % 13 == 0 || *at == start || *at == end - 1)
-                .map(|at| at as usize)
-        })
-        .collect()
+    let mut positions = Vec::new();
+    for (start, end) in bytes.iter() {
+        let (start, last) = (start as usize, end as usize - 1);
+        positions.push(start);
+        positions.extend(((start + 1).next_multiple_of(13)..last).step_by(13));
+        positions.extend((last != start).then_some(last));
+    }
+    positions
 }
 
 /// Start, element, and (stride, count) of each dimension.
@@ -460,8 +489,8 @@ pub(super) fn steps(nests: &[(usize, Nest)], random: &mut Random) -> Vec<(usize,
 /// Who may contribute to what while some nests run.
 pub(super) struct Words<'a> {
     nests: &'a [(usize, Nest)],
-    /// What ranks access in fact.
-    accessed: HashSet<usize>,
+    /// What ranks access in fact, in order.
+    accessed: OnceCell<Vec<usize>>,
     written: Ranges,
     direct: &'a [Page],
     ranks: usize,
@@ -469,10 +498,9 @@ pub(super) struct Words<'a> {
 
 impl<'a> Words<'a> {
     pub(super) fn of(nests: &'a [(usize, Nest)], direct: &'a [Page], ranks: usize) -> Self {
-        let all = nests.iter().flat_map(|(_, nest)| &nest.sections);
         Self {
             nests,
-            accessed: all.flat_map(|one| positions(&one.shape.ranges())).collect(),
+            accessed: OnceCell::new(),
             written: nests.iter().fold(Ranges::default(), |all, (_, nest)| {
                 all.union(&nest.bytes(Mode::Write))
             }),
@@ -489,7 +517,15 @@ impl<'a> Words<'a> {
         let start = page as usize * PAGE + word;
         let bytes = Ranges::of(vec![(start as u64, start as u64 + 8)]);
         let is_written = !bytes.intersection(&self.written).is_empty();
-        let is_accessed = (start..start + 8).any(|at| self.accessed.contains(&at));
+        let accessed = self.accessed.get_or_init(|| {
+            let all = self.nests.iter().flat_map(|(_, nest)| &nest.sections);
+            let all = all.flat_map(|one| positions(&one.shape.ranges()));
+            let mut all: Vec<usize> = all.collect();
+            all.sort_unstable();
+            all
+        });
+        let next = accessed.partition_point(|&at| at < start);
+        let is_accessed = (accessed.get(next)).is_some_and(|&at| at < start + 8);
         if !is_written && !is_accessed {
             return Some(self.ranks);
         }
