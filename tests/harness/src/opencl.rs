@@ -62,6 +62,11 @@ impl OpenCl {
         Ok(Self::Pocl { layer, cache })
     }
 
+    /// Whether it computes some kernels wrongly in which work items meet in loops, as PoCL 3.1 does.
+    pub(crate) fn meets_wrongly_in_loops(&self) -> bool {
+        matches!(self, Self::Pocl { .. })
+    }
+
     /// Has a program use it.
     pub(crate) fn serves<'c>(&self, command: &'c mut Command) -> &'c mut Command {
         match self {

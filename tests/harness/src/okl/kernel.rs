@@ -21,6 +21,16 @@ pub(super) struct Program {
     pub(super) between: Vec<Vec<Host>>,
 }
 
+impl Program {
+    /// Whether work items meet in a loop by a `@barrier` in an `@inner` loop.
+    pub(super) fn meets_in_loops(&self) -> bool {
+        self.nests.iter().any(|nest| match nest {
+            Nest::Blocks(blocks) => blocks.phases.iter().any(|one| one.meets(false)),
+            Nest::Tiles(..) => false,
+        })
+    }
+}
+
 /// What the host does with arrays between two calls.
 pub(super) enum Host {
     /// Each cell, or the one of a number, becomes so many times what it was, more by a number.
@@ -66,6 +76,22 @@ pub(super) enum Phase {
     If(Expression, Vec<Phase>),
     /// `@barrier`.
     Barrier,
+}
+
+impl Phase {
+    /// Whether there is a barrier in what a work item does, in a loop; `in_loop`: all of this is in one.
+    fn meets(&self, in_loop: bool) -> bool {
+        match self {
+            Self::Items(_, body, _) => body.iter().any(|one| match one {
+                Statement::Together(..) => true,
+                Statement::Barrier => in_loop,
+                _ => false,
+            }),
+            Self::Repeat(_, _, phases) => phases.iter().any(|one| one.meets(true)),
+            Self::If(_, phases) => phases.iter().any(|one| one.meets(in_loop)),
+            Self::Barrier => false,
+        }
+    }
 }
 
 /// A loop that counts.
