@@ -62,8 +62,8 @@ impl OpenCl {
         Ok(Self::Pocl { layer, cache })
     }
 
-    /// Whether it computes some kernels wrongly in which work items meet in loops, as PoCL 3.1 does.
-    pub(crate) fn meets_wrongly_in_loops(&self) -> bool {
+    /// Whether it computes some kernels wrongly in which work items meet under a condition, as PoCL 3.1 does.
+    pub(crate) fn meets_wrongly_under_conditions(&self) -> bool {
         matches!(self, Self::Pocl { .. })
     }
 

@@ -22,10 +22,19 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Whether work items meet in a loop by a `@barrier` in an `@inner` loop.
-    pub(super) fn meets_in_loops(&self) -> bool {
+    /// Whether work items meet under a condition: in a loop or an `if` of a block, or in an `@inner` loop.
+    pub(super) fn meets_under_conditions(&self) -> bool {
+        let meets = |one: &Phase| match one {
+            Phase::Items(_, body, _) => {
+                let is_meeting =
+                    |one| matches!(one, &Statement::Together(..) | &Statement::Barrier);
+                body.iter().any(is_meeting)
+            }
+            Phase::Repeat(..) | Phase::If(..) => true,
+            Phase::Barrier => false,
+        };
         self.nests.iter().any(|nest| match nest {
-            Nest::Blocks(blocks) => blocks.phases.iter().any(|one| one.meets(false)),
+            Nest::Blocks(blocks) => blocks.phases.iter().any(meets),
             Nest::Tiles(..) => false,
         })
     }
@@ -76,22 +85,6 @@ pub(super) enum Phase {
     If(Expression, Vec<Phase>),
     /// `@barrier`.
     Barrier,
-}
-
-impl Phase {
-    /// Whether there is a barrier in what a work item does, in a loop; `in_loop`: all of this is in one.
-    fn meets(&self, in_loop: bool) -> bool {
-        match self {
-            Self::Items(_, body, _) => body.iter().any(|one| match one {
-                Statement::Together(..) => true,
-                Statement::Barrier => in_loop,
-                _ => false,
-            }),
-            Self::Repeat(_, _, phases) => phases.iter().any(|one| one.meets(true)),
-            Self::If(_, phases) => phases.iter().any(|one| one.meets(in_loop)),
-            Self::Barrier => false,
-        }
-    }
 }
 
 /// A loop that counts.

@@ -30,7 +30,6 @@ use crate::combinations::Mode;
 use crate::compare::difference;
 use crate::directives::Comparison;
 use crate::jobs::{self, Outcome, Tally};
-use crate::okl::ONE_ON_OPENCL;
 use crate::opencl::OpenCl;
 use crate::process::{self, End, Finished, command_line};
 use crate::random::text::Random;
@@ -41,6 +40,8 @@ use crate::tools::{Language, Tools};
 const LIMIT: Duration = Duration::from_secs(180);
 /// Percentage of the loops that have to run several elements at once.
 const LEAST_LANES: usize = 20;
+/// Of so many programs one runs on an OpenCL device, too: to start it takes long.
+const ONE_ON_OPENCL: u64 = 5;
 
 /// Where programs run.
 #[derive(Clone, Copy, PartialEq, Eq)]
