@@ -185,6 +185,19 @@ __attribute__((noinline)) static void collapsed(int first, int n) {
       A[i][j] -= B[i][j] * 0.25;
 }
 
+// Inner loops that begin at a variable, which may be another row's number.
+// TOLD-DAG: fused.c:[[#@LINE+2]]:1: remark: the parallel loops in lines [[#@LINE+2]] and [[#@LINE+6]] are not run as one: it is not known whether elements of B with different numbers are different ones
+__attribute__((noinline)) static void begun(int first, int n) {
+#pragma omp parallel for collapse(2)
+  for (int i = 1; i <= n; i++)
+    for (int j = first; j <= N; j++)
+      A[i][j] += B[i][j] + i;
+#pragma omp parallel for collapse(2)
+  for (int i = 1; i <= n; i++)
+    for (int j = first; j <= N; j++)
+      B[i][j] = A[i][j] + A[i - 1][j];
+}
+
 static double C[8][12][20], D[8][12][20];
 __attribute__((noinline)) static void boxes(int n) {
   // TOLD-DAG: fused.c:[[#@LINE+1]]:1: remark: the parallel loops in lines [[#@LINE+1]] and [[#@LINE+6]] run as one
@@ -252,7 +265,7 @@ int main(int argc, char **argv) {
   printf("%a %a\n", extremes(a, b, n, 50), extremes(a, b, n, -1000));
   printf("%d %d\n", extremes(a, b, 0, no_number) != no_number, extremes(a, b, n, no_number) < 1e300);
   printf("%a\n", found(a, n, a));
-  collapsed(1, N), collapsed(5, 9), collapsed(9, 5), collapsed(1, -5);
+  begun(1, N), begun(N - 1, 7), begun(N + 1, 9), begun(3, 0), collapsed(1, N), collapsed(5, 9), collapsed(9, 5), collapsed(1, -5);
   boxes(8), boxes(0), boxes(-2), boxes(1);
   tell(A[0], N * N), tell(B[0], N * N), tell(C[0][0], 8 * 12 * 20), tell(D[0][0], 8 * 12 * 20);
 }

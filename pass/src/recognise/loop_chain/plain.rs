@@ -14,6 +14,7 @@ use okl_chains::pragma::{
     Clause, LoopPragma, Name, Number, OpenMp, Position, Pragma, Sharing, write_marker,
 };
 
+use self::collapsed::in_front;
 use super::nest::counted;
 use super::straight::{Path, Stop};
 use super::{FOR, Here, NEXT};
@@ -142,9 +143,9 @@ impl<'m> Making<'m> {
         init.split_before();
         let end_of = block.terminator().expect("a complete block");
         let begins = end_of.previous().expect("a store stands in front of it");
-        let header = match &levels {
+        let (header, inner) = match &levels {
             Some(levels) => self.nest(&form, levels, &ends),
-            None => form.header,
+            None => (form.header, Vec::new()),
         };
         Builder::before(self.module, end_of).go(header);
         end_of.erase();
@@ -189,10 +190,11 @@ impl<'m> Making<'m> {
         // What was loaded there may be another value now.
         let builder = Builder::before(self.module, begins);
         let mut numbers = Vec::new();
-        for (at, end) in ends.iter().enumerate() {
-            let first = match at {
-                0 => begins.operand(0),
-                _ => levels.as_ref().ok_or(FORM)?[at].first(&builder),
+        let all = std::iter::once(&begins).chain(&inner);
+        for (one, end) in all.zip(&ends) {
+            let first = match *one == begins {
+                true => one.operand(0),
+                false => in_front(one.operand(0), &builder),
             };
             let mut stores = end.instruction_users();
             stores.retain(|one| one.opcode() == Opcode::LLVMStore);

@@ -55,13 +55,18 @@ struct Numbers<'a, 'm> {
     by: Vec<Value<'m>>,
 }
 
+/// A first value in front of the loops: a constant, or loaded there, too.
+pub fn in_front<'m>(first: Value<'m>, builder: &Builder<'m>) -> Value<'m> {
+    match first.as_op(Opcode::LLVMLoad) {
+        Some(load) => builder.load(load.ty(), load.operand(0)),
+        None => first,
+    }
+}
+
 impl<'m> Level<'m> {
-    /// Its first value in front of the loops.
+    /// Its first value in front of the loops, as long as they are what they were.
     pub fn first(&self, builder: &Builder<'m>) -> Value<'m> {
-        match self.first.as_instruction() {
-            Some(load) => builder.load(load.ty(), load.operand(0)),
-            None => self.first,
-        }
+        in_front(self.first, builder)
     }
 
     /// Goes on to the next value.
@@ -168,8 +173,13 @@ impl<'m> Making<'m> {
     }
 
     /// Has the loop that threads share be the innermost one of these, in the others. `ends`: variables with the numbers of 64 bits
-    /// at which they end. Returns where the outermost one begins.
-    pub fn nest(&self, form: &Form<'m>, levels: &[Level<'m>], ends: &[Value<'m>]) -> Block<'m> {
+    /// at which they end. Returns where the outermost one begins, and what gives the others their first values.
+    pub fn nest(
+        &self,
+        form: &Form<'m>,
+        levels: &[Level<'m>],
+        ends: &[Value<'m>],
+    ) -> (Block<'m>, Vec<Instruction<'m>>) {
         let module = self.module;
         let long = module.int(64);
         let around = levels.len() - 1;
@@ -193,11 +203,13 @@ impl<'m> Making<'m> {
             let goes_on = Comparison::Integer(IntPredicate::LLVMIntSLE);
             builder.go_if(builder.ask(goes_on, number, until), into, exit(at));
         };
+        let mut begin = Vec::new();
         for (at, &[asks, enters, steps]) in blocks.iter().enumerate() {
             counts(&Builder::at_end_like(module, asks, like), at, enters);
             let builder = Builder::at_end_like(module, enters, like);
             let next = &levels[at + 1];
             builder.store(next.first(&builder), *next.variable);
+            begin.extend(enters.instructions().last());
             builder.go(header(at + 1));
             let builder = Builder::at_end_like(module, steps, like);
             levels[at].step(&builder);
@@ -208,7 +220,7 @@ impl<'m> Making<'m> {
         levels[around].step(&Builder::before(module, form.steps));
         form.steps.erase();
         levels.iter().for_each(|one| one.store.erase());
-        header(0)
+        (header(0), begin)
     }
 }
 
