@@ -60,6 +60,7 @@ static void far_behind(int n, int m, double *a) {
 }
 
 static void its_own(int n, int m, double *a, float *b) {
+// SAID: :[[# @LINE + 1]]:{{.*}}share the rows
 #pragma omp parallel for schedule(dynamic, 3)
   for (int y = n - 1; y >= 0; y--)
     for (long x = m - 1; x >= 0; x--) {

@@ -203,10 +203,7 @@ fn search(
     match &found {
         Ok(()) => {}
         // What is best is built all the same.
-        Err(Stop::Limit) => {
-            search.subject.end = None;
-            say("the time is over; the same command goes on from here");
-        }
+        Err(Stop::Limit) => say("the time is over; the same command goes on from here"),
         Err(stop) => {
             search.subject.place_best();
             if *stop == Stop::Interrupted {
@@ -219,6 +216,8 @@ fn search(
             return found;
         }
     }
+    // However little of the time is left.
+    search.subject.end = None;
     search.subject.build_last()?;
     if found.is_ok() {
         search.state.remove();
