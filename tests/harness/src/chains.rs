@@ -24,8 +24,10 @@ pub(crate) mod fused;
 pub(crate) mod random;
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::Common;
@@ -363,6 +365,34 @@ fn finished(command: &Command, done: Finished) -> Result<String, String> {
             done.stderr
         )),
     }
+}
+
+/// Checks the random program of each seed, which `options` and the seed print again; for how many of them that said yes.
+fn each_seed(
+    seeds: Range<u64>,
+    common: &Common,
+    options: &str,
+    program: fn(u64) -> String,
+    check: fn(u64, &Tools, &Path) -> Result<bool, String>,
+) -> Result<(Tally, usize), String> {
+    let tools = Tools::find(common)?;
+    tools.require_libraries()?;
+    let folder = common.folder()?;
+    let said = AtomicUsize::new(0);
+    let seeds: Vec<u64> = seeds.collect();
+    let tally = jobs::run_all(
+        &seeds,
+        common.jobs,
+        |seed| format!("chains {options}--count 1 --seed {seed}"),
+        |&seed| match check(seed, &tools, &folder.path().join(seed.to_string())) {
+            Ok(yes) => {
+                said.fetch_add(usize::from(yes), Ordering::Relaxed);
+                Outcome::Passed
+            }
+            Err(why) => Outcome::Failed(format!("{why}\n{}", program(seed))),
+        },
+    );
+    Ok((tally, said.into_inner()))
 }
 
 #[cfg(test)]

@@ -5,11 +5,10 @@ use std::fmt::Write;
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{Built, LARGE};
+use super::{Built, LARGE, each_seed};
 use crate::Common;
-use crate::jobs::{self, Outcome, Tally};
+use crate::jobs::Tally;
 use crate::random::text::{Random, Text};
 use crate::tools::{Language, Tools};
 
@@ -21,25 +20,9 @@ const ITERATORS: [&str; 3] = ["i", "j", "k"];
 
 /// Compares the programs of some seeds.
 pub(crate) fn run(seeds: Range<u64>, common: &Common) -> Result<Tally, String> {
-    let tools = Tools::find(common)?;
-    tools.require_libraries()?;
-    let folder = common.folder()?;
-    let refused = AtomicUsize::new(0);
-    let seeds: Vec<u64> = seeds.collect();
-    let tally = jobs::run_all(
-        &seeds,
-        common.jobs,
-        |seed| format!("chains --count 1 --seed {seed}"),
-        |&seed| match check(seed, &tools, &folder.path().join(seed.to_string())) {
-            Ok(is_refused) => {
-                refused.fetch_add(usize::from(is_refused), Ordering::Relaxed);
-                Outcome::Passed
-            }
-            Err(why) => Outcome::Failed(format!("{why}\n{}", program(seed))),
-        },
-    );
-    let refused = refused.into_inner();
-    println!("{refused} of {} schedules refused", seeds.len());
+    let count = seeds.end - seeds.start;
+    let (tally, refused) = each_seed(seeds, common, "", program, check)?;
+    println!("{refused} of {count} schedules refused");
     Ok(tally)
 }
 
