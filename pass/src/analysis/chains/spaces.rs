@@ -658,17 +658,17 @@ impl<'c> Binding<'_, 'c> {
                     && named.at(said.place, self.depths[nest], access).is_some()
             })
         };
-        let is_long = |stride: &Number<'c>| !one.strides.contains(stride);
+        let is_other = |stride: &Number<'c>| !one.strides.contains(stride);
         let accesses: Vec<_> = all.iter().map(|one| one.1).collect();
         let mut strides: Vec<Number<'c>> = self.arrays.around(&one.base, &one.strides);
-        strides.retain(is_long);
+        strides.retain(is_other);
         for &(nest, access) in all
             .iter()
             .filter(|(nest, access)| !is_at(one, *nest, access))
         {
             for distance in distances(one, nest, access) {
                 let is_new = distance.as_constant().is_none() && !strides.contains(&distance);
-                if is_new && is_long(&distance) && strides.len() < MOST_GUESSES {
+                if is_new && is_other(&distance) && strides.len() < MOST_GUESSES {
                     strides.push(distance);
                 }
             }
