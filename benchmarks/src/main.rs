@@ -49,6 +49,9 @@ struct Arguments {
     /// Only checks that every program works in every variant, at tiny sizes on 2 ranks.
     #[arg(long)]
     smoke: bool,
+    /// With --smoke: only every second of these programs, the first ones where the number is even.
+    #[arg(long, value_name = "NUMBER", requires = "smoke")]
+    sample: Option<u64>,
     /// Instead of all this: okl on one rank with a thread for each core, against OpenMP; 15 repetitions.
     #[arg(long, conflicts_with_all = ["smoke", "airfoil", "okl"])]
     one_rank: bool,
@@ -88,7 +91,14 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<bool, String> {
-    let benchmarks = chosen(&arguments.only)?;
+    let mut benchmarks = chosen(&arguments.only)?;
+    if let Some(sample) = arguments.sample {
+        let mut turn = sample % 2;
+        benchmarks.retain(|_| {
+            turn += 1;
+            turn % 2 == 1
+        });
+    }
     let root = Path::new("benchmarks");
     if !root.join("programs").is_dir() {
         return Err("start it as ./scripts/bench, in the project's folder".into());

@@ -3,4 +3,4 @@
 pub mod layers;
 mod random;
 
-pub use random::Random;
+pub use random::{Random, seeds};

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{declared::Accesses, *};
-use okl_testing::Random;
+use okl_testing::{Random, seeds};
 
 use crate::{
     driver::{self, Driver, Kind, Region},
@@ -669,7 +669,7 @@ fn atomic(job: &mut Job, rank: usize, page: Page, offset: usize, value: u8) {
 
 #[test]
 fn race_free_programs_see_one_memory() {
-    for seed in 1..400 {
+    for seed in seeds(400) {
         for ranks in 1..=4 {
             random_program(seed, ranks, false, None);
         }
@@ -678,14 +678,14 @@ fn race_free_programs_see_one_memory() {
 
 #[test]
 fn tracking_every_write_changes_nothing() {
-    for seed in 1..150 {
+    for seed in seeds(150) {
         random_program(seed, 3, true, None);
     }
 }
 
 #[test]
 fn a_limit_on_mappings_changes_nothing() {
-    for seed in 1..150 {
+    for seed in seeds(150) {
         random_program(seed, 3, false, Some(20));
     }
 }

@@ -173,7 +173,7 @@ fn declared_and_undeclared_accesses_see_one_memory() {
     let mut transitions = 0;
     let mut pulls = 0;
     let mut collapses = 0;
-    for seed in 1..80 {
+    for seed in seeds(80) {
         for ranks in 1..=4 {
             let counts = random_mixture(seed, ranks, 1, None);
             transitions += counts.transitions;
@@ -186,14 +186,14 @@ fn declared_and_undeclared_accesses_see_one_memory() {
 
 #[test]
 fn a_limit_on_mappings_changes_nothing_for_sections() {
-    for seed in 1..40 {
+    for seed in seeds(40) {
         random_mixture(seed, 3, 1, Some(20));
     }
 }
 
 #[test]
 fn threads_of_a_rank_declare_while_others_compute() {
-    for seed in 1..60 {
+    for seed in seeds(60) {
         for ranks in 1..=3 {
             random_mixture(seed, ranks, 2, None);
             random_mixture(seed, ranks, 3, None);
@@ -206,7 +206,7 @@ fn threads_of_a_rank_declare_while_others_compute() {
 #[test]
 fn pushes_change_nothing() {
     let (mut pushed, mut taken, mut surprised) = (0, 0, 0);
-    for seed in 1..60u64 {
+    for seed in seeds(60) {
         for (ranks, per_node) in [(2, 1), (3, 1), (3, 2), (4, 1), (4, 2)] {
             let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
             let mut job = Job::new(ranks, false, None);

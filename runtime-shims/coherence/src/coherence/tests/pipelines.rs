@@ -343,7 +343,7 @@ fn random_pipelines(seed: u64, ranks: usize) -> (Counts, bool) {
 fn what_was_released_between_nests_is_read_after_an_acquisition() {
     let (mut pulls, mut acquires, mut moves, mut stacks) = (0, 0, 0, 0);
     let mut along = 0;
-    for seed in 1..120 {
+    for seed in seeds(120) {
         for ranks in 2..=4 {
             let (counts, has_stack) = random_pipelines(seed, ranks);
             moves += counts.moves;

@@ -401,7 +401,7 @@ fn random_mixture(seed: u64, ranks: usize, mappings: Option<u32>) -> Counts {
 #[test]
 fn stretches_between_and_beside_nests_see_one_memory() {
     let (mut transitions, mut faults) = (0, 0);
-    for seed in 1..80 {
+    for seed in seeds(80) {
         for ranks in 1..=4 {
             let counts = random_mixture(seed, ranks, None);
             transitions += counts.transitions;
@@ -413,7 +413,7 @@ fn stretches_between_and_beside_nests_see_one_memory() {
 
 #[test]
 fn a_limit_on_mappings_changes_nothing_for_stretches() {
-    for seed in 1..80 {
+    for seed in seeds(80) {
         random_mixture(seed, 3, Some(20));
     }
 }

@@ -396,7 +396,7 @@ fn random_program_with_threads(seed: u64, ranks: usize, per_rank: usize) {
 
 #[test]
 fn threads_of_ranks_see_one_memory() {
-    for seed in 1..12 {
+    for seed in seeds(12) {
         for ranks in 1..=3 {
             for per_rank in 1..=3 {
                 random_program_with_threads(seed, ranks, per_rank);
