@@ -1,14 +1,30 @@
 //! `libokl_jit.so`: the pass and LLVM in a program that compiles embedded code once more. The run time opens it when it first
 //! needs it, for itself alone: the program does not see LLVM.
 
-use std::ffi::c_char;
+mod statics;
+
+use std::ffi::{c_char, c_void};
 use std::panic::catch_unwind;
+use std::sync::Once;
 
 use okl_abi::jit::{JitAnswer, JitRequest};
 use okl_pass::version::{Request, Version, make};
 
 #[link(name = "LLVM-22")]
-unsafe extern "C" {}
+unsafe extern "C" {
+    fn LLVMGetVersion(major: *mut u32, minor: *mut u32, patch: *mut u32);
+}
+
+/// What LLVM makes stays, and what its templates have in this file.
+fn keep() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        for of in [LLVMGetVersion as *const c_void, keep as *const c_void] {
+            // SAFETY: functions of files that nobody closes.
+            unsafe { statics::stay(of) };
+        }
+    });
+}
 
 /// Answers a request: see [`JitAnswer`].
 ///
@@ -19,6 +35,7 @@ unsafe extern "C" {}
 pub unsafe extern "C" fn okl_jit_compile_v1(request: *const JitRequest, answer: *mut JitAnswer) {
     // SAFETY: the caller's promise.
     let (request, answer) = unsafe { (&*request, &mut *answer) };
+    keep();
     // SAFETY: the caller's promises.
     let request = unsafe {
         let values = slice(request.values.cast(), request.value_count);

@@ -1,14 +1,18 @@
 //! Has versions made, on a thread of its own, by `libokl_jit.so`, which is opened when the first one is asked for. A process
 //! that was forked has no such thread: it gets one of its own when it asks.
 //!
-//! The thread has made what it is making before the program ends: what LLVM has is taken apart then.
+//! The thread has made what it is making before the program ends: what LLVM has is taken apart then. That asks for an
+//! order at the program's end: `finish` is the last function of `atexit` but those that the program asks for later, as LLVM
+//! asks for no more when it is open; and a thread that has asked for a version does not end, nor the program with it, while
+//! LLVM is being opened.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
 use std::sync::mpsc::{Receiver as Queue, Sender, channel};
 use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
 
 use okl_abi::jit::{COMPILE, JitAnswer, JitRequest, JitValue};
 use okl_job::opened::{Opened, own_folder};
@@ -76,6 +80,7 @@ pub(crate) fn request(job: Job) {
     let Ok(mut thread) = THREAD.lock() else {
         return;
     };
+    WAITS.with(|_| ());
     let process = std::process::id();
     if thread.as_ref().is_none_or(|one| one.process != process) {
         // The thread of the process that this one is a copy of cannot be waited for.
@@ -92,6 +97,7 @@ pub(crate) fn request(job: Job) {
 const STACK: usize = 64 << 20;
 
 fn start(process: u32) -> Option<Thread> {
+    OPENING.store(process, Release);
     let (jobs, queue) = channel();
     let builder = Builder::new().name("okl-jit".to_owned()).stack_size(STACK);
     // The program's handlers of signals run on its own threads.
@@ -104,6 +110,9 @@ fn start(process: u32) -> Option<Thread> {
         libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
         handle
     };
+    if handle.is_err() {
+        OPENING.store(0, Release);
+    }
     let handle = handle.ok()?;
     finish_at_end();
     Some(Thread {
@@ -133,14 +142,33 @@ extern "C" fn finish() {
 /// Nothing else is made.
 static ENDS: AtomicBool = AtomicBool::new(false);
 
+/// The process whose thread has not opened LLVM yet, but is about to.
+static OPENING: AtomicU32 = AtomicU32::new(0);
+
+/// Of a thread that has asked for a version.
+struct Waits;
+
+thread_local! {
+    static WAITS: Waits = const { Waits };
+}
+
+impl Drop for Waits {
+    /// Is called before functions of `atexit` if this thread ends the program (glibc, `exit`).
+    fn drop(&mut self) {
+        while OPENING.load(Acquire) == std::process::id() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
 fn work(queue: Queue<Job>) {
-    let mut library = None;
+    let library = open();
+    OPENING.store(0, Release);
     for job in queue {
         if ENDS.load(Relaxed) {
             return;
         }
-        let library = library.get_or_insert_with(open);
-        let made = match library {
+        let made = match &library {
             Ok(compile) => make(*compile, &job),
             Err(why) => Err(why.clone()),
         };
