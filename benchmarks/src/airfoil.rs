@@ -56,9 +56,10 @@ struct Variant {
 
 /// What a run says of a loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Times {
+pub(crate) struct Times {
     calls: f64,
-    seconds: f64,
+    /// Of all calls.
+    pub(crate) seconds: f64,
     plan: f64,
 }
 
@@ -131,7 +132,7 @@ fn once(variant: &Variant, folder: &Path, mesh: &Mesh) -> Result<Loops, String> 
 
 /// The times of all loops, from the tables of okl (columns, with a heading) or of OP2 (fields between semicolons), or
 /// what OP2 says of all together.
-fn times(stdout: &str) -> Loops {
+pub(crate) fn times(stdout: &str) -> BTreeMap<&'static str, Times> {
     let mut found = Loops::new();
     let mut heading: Vec<&str> = Vec::new();
     for line in stdout.lines() {

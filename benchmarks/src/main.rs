@@ -8,6 +8,7 @@ mod chains;
 mod count;
 mod devices;
 mod figures;
+mod jit;
 mod measure;
 mod model;
 mod okl;
@@ -73,6 +74,9 @@ struct Arguments {
     /// Instead of all this: chains of loops, with --smoke at tiny sizes, with --quick at two of each program.
     #[arg(long, conflicts_with_all = ["airfoil", "okl", "devices"])]
     chains: bool,
+    /// Instead of all this: loops that are compiled once more at run time, with --smoke at tiny sizes.
+    #[arg(long, conflicts_with_all = ["airfoil", "okl", "devices", "chains"])]
+    jit: bool,
     /// With --devices: NVIDIA's tools, as ./scripts/nvidia-tools installs them, to compare with.
     #[arg(long, value_name = "FOLDER", requires = "devices")]
     nvidia: Option<PathBuf>,
@@ -113,6 +117,14 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     }
     if arguments.chains {
         return chains(arguments, root, libraries).map(|()| true);
+    }
+    if arguments.jit {
+        let repetitions = match arguments.smoke {
+            true => 1,
+            false => arguments.repetitions.unwrap_or(15),
+        };
+        let text = jit::run(root, libraries, repetitions, arguments.smoke)?;
+        return tell(arguments, root, "jit.md", &text).map(|()| true);
     }
     if arguments.devices {
         let nvidia = existing(arguments.nvidia.as_deref())?;

@@ -1,0 +1,496 @@
+//! Loops that are compiled once more at run time (`--okl-jit`), against the same loops as they were compiled ahead of time, for
+//! any processor and for this one. All variants run one right after the other, in each repetition.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::airfoil;
+use crate::measure::Load;
+use crate::output::same_checksum;
+use crate::statistics::Spread;
+use crate::tools::{COMPILER_CPP, LIMIT, finish};
+
+/// A way to compile and run a program.
+struct Variant {
+    name: &'static str,
+    flags: &'static [&'static str],
+    environment: &'static [(&'static str, &'static str)],
+    /// Whether it gives the bits of the first one.
+    is_exact: bool,
+}
+
+const GENERIC: &str = "ahead of time";
+const JIT: &str = "`--okl-jit`";
+const FREE: &str = "`--okl-jit`, `OKL_JIT_FMA=1`";
+const NATIVE: &str = "ahead of time, `-march=native`";
+
+const VARIANTS: [Variant; 4] = [
+    Variant {
+        name: GENERIC,
+        flags: &[],
+        environment: &[],
+        is_exact: true,
+    },
+    Variant {
+        name: JIT,
+        flags: &["--okl-jit"],
+        environment: &[],
+        is_exact: true,
+    },
+    Variant {
+        name: FREE,
+        flags: &["--okl-jit"],
+        environment: &[("OKL_JIT_FMA", "1")],
+        is_exact: false,
+    },
+    Variant {
+        name: NATIVE,
+        flags: &["-march=native"],
+        environment: &[],
+        is_exact: false,
+    },
+];
+
+/// Sums that are rounded otherwise.
+const TOLERANCE: f64 = 1e-9;
+
+/// A program.
+struct Program {
+    name: &'static str,
+    what: &'static str,
+    compiler: &'static str,
+    flags: &'static [&'static str],
+    sources: &'static [&'static str],
+    loops: &'static [&'static str],
+}
+
+const PROGRAMS: [Program; 2] = [
+    Program {
+        name: "loops",
+        what: "Loops of OpenMP's whose lengths are read from the command line: a stencil of radius 4, a sparse matrix with 9 \
+               elements in each row, a derivative on spectral elements of order 8, and differences of fluxes in boxes of 16³ \
+               cells.",
+        compiler: "okl-cc",
+        flags: &["-fopenmp"],
+        sources: &["jit/loops.c"],
+        loops: &["stencil", "sparse", "tensor", "boxes"],
+    },
+    Program {
+        name: AIRFOIL,
+        what: "OP2's airfoil; seconds of all calls, of which the first ones run as they were compiled.",
+        compiler: "okl-c++",
+        flags: &["-std=c++17"],
+        sources: &["airfoil/airfoil.cpp"],
+        loops: &["save_soln", "adt_calc", "res_calc", "bres_calc", "update"],
+    },
+];
+
+const AIRFOIL: &str = "airfoil";
+/// Cells along and away from the airfoil, and iterations.
+const MESH: [&str; 2] = ["100", "150"];
+const ITERATIONS: &str = "600";
+const TINY_MESH: [&str; 2] = ["10", "15"];
+const TINY_ITERATIONS: &str = "100";
+/// What the other program's work is divided by where nothing is measured.
+const TINY: &str = "16";
+
+/// What a run says: seconds of each loop, and what it computes.
+#[derive(Debug, Default, PartialEq)]
+struct Found {
+    seconds: BTreeMap<String, f64>,
+    results: Vec<f64>,
+}
+
+/// The runs of a variant, and what else there is to say of it.
+struct Measured {
+    executable: PathBuf,
+    runs: Vec<Found>,
+}
+
+/// Builds all variants, runs them `repetitions` times on one and two threads, and tells of it in Markdown; at tiny sizes where
+/// `is_smoke`.
+pub(crate) fn run(
+    root: &Path,
+    libraries: &Path,
+    repetitions: u32,
+    is_smoke: bool,
+) -> Result<String, String> {
+    let built = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let folder = built.path();
+    let load = Load::now();
+    make_mesh(root, folder, is_smoke)?;
+    let mut text = format!(
+        "# Compiling once more at run time\n{}\nMedians of {repetitions} repetitions in which all ways run one right after the other, \
+         and how many times as fast each is as the loops that were compiled ahead of time for any processor of this kind (median \
+         of the repetitions' ratios, least to most). The first two ways compute the same bits.\n",
+        load.note()
+    );
+    let mut aims = Aims::default();
+    for program in &PROGRAMS {
+        let mut all = build(program, root, libraries, folder)?;
+        let _ = write!(text, "\n## {}\n\n{}\n", program.name, program.what);
+        for threads in [1, 2] {
+            for one in &mut all {
+                one.runs.clear();
+            }
+            for repetition in 0..repetitions {
+                for (variant, one) in VARIANTS.iter().zip(&mut all) {
+                    eprintln!(
+                        "bench: {} of {repetitions}: {}, {}, {threads} threads",
+                        repetition + 1,
+                        program.name,
+                        variant.name
+                    );
+                    let command = &mut command(program, variant, &one.executable, folder, threads);
+                    let (stdout, _) = finish(sized(command, program, is_smoke))?;
+                    one.runs.push(found(program, &stdout)?);
+                }
+                compare(program, &all, threads)?;
+            }
+            table(&mut text, program, &all, threads);
+            aims.note(program, &all, threads);
+        }
+        let [generic, jit] = [0, 1].map(|at: usize| fs::metadata(&all[at].executable));
+        if let (Ok(generic), Ok(jit)) = (generic, jit) {
+            let _ = writeln!(
+                text,
+                "\nThe executable has {} bytes, and {} with `--okl-jit`.",
+                generic.len(),
+                jit.len()
+            );
+        }
+        let mut last = command(program, &VARIANTS[1], &all[1].executable, folder, 1);
+        last.env("OKL_STATS", "1");
+        let (_, stderr) = finish(sized(&mut last, program, is_smoke))?;
+        let _ = writeln!(text, "\n```text\n{}```", said(&stderr));
+    }
+    if !is_smoke {
+        text.push_str(&aims.table());
+    }
+    Ok(text)
+}
+
+fn make_mesh(root: &Path, folder: &Path, is_smoke: bool) -> Result<(), String> {
+    let mesh = folder.join("mesh");
+    finish(
+        Command::new(COMPILER_CPP)
+            .args(["-O2", "-std=c++17"])
+            .arg(root.join("programs/airfoil/mesh.cpp"))
+            .arg("-o")
+            .arg(&mesh),
+    )?;
+    let size = if is_smoke { TINY_MESH } else { MESH };
+    finish(
+        Command::new(mesh)
+            .args(size)
+            .arg(folder.join("new_grid.dat")),
+    )
+    .map(drop)
+}
+
+/// Variants with the same flags are one executable.
+fn build(
+    program: &Program,
+    root: &Path,
+    libraries: &Path,
+    folder: &Path,
+) -> Result<Vec<Measured>, String> {
+    eprintln!("bench: compiling {}", program.name);
+    let mut all: Vec<Measured> = Vec::new();
+    for (at, variant) in VARIANTS.iter().enumerate() {
+        let same = VARIANTS[..at]
+            .iter()
+            .position(|one| one.flags == variant.flags);
+        let executable = match same {
+            Some(same) => all[same].executable.clone(),
+            None => folder.join(format!("{}-{at}", program.name)),
+        };
+        if same.is_none() {
+            let mut command = Command::new(libraries.join(program.compiler));
+            command.args(["-O3", "--okl-target=cpu"]);
+            command.args(program.flags).args(variant.flags);
+            let programs = root.join("programs");
+            command.args(program.sources.iter().map(|source| programs.join(source)));
+            finish(command.arg("-o").arg(&executable))?;
+        }
+        all.push(Measured {
+            executable,
+            runs: Vec::new(),
+        });
+    }
+    Ok(all)
+}
+
+fn command(
+    program: &Program,
+    variant: &Variant,
+    executable: &Path,
+    folder: &Path,
+    threads: u32,
+) -> Command {
+    let mut command = Command::new("timeout");
+    command
+        .args(["-k", "10", LIMIT])
+        .arg(executable)
+        .current_dir(folder)
+        .env("OMP_NUM_THREADS", threads.to_string())
+        .env("OMP_PROC_BIND", "close")
+        .env("OMP_PLACES", "cores")
+        // Versions are made in each run.
+        .env("OKL_JIT_CACHE", "")
+        .envs(variant.environment.iter().copied());
+    if program.name == AIRFOIL {
+        command.arg("new_grid.dat");
+    }
+    command
+}
+
+fn sized<'c>(command: &'c mut Command, program: &Program, is_smoke: bool) -> &'c mut Command {
+    match (program.name == AIRFOIL, is_smoke) {
+        (true, true) => command.arg(TINY_ITERATIONS),
+        (true, false) => command.arg(ITERATIONS),
+        (false, true) => command.arg(TINY),
+        (false, false) => command,
+    }
+}
+
+/// From the lines `LOOP time SECONDS checksum VALUE`, or from OP2's table and the lines of residuals.
+fn found(program: &Program, stdout: &str) -> Result<Found, String> {
+    let mut found = Found::default();
+    for line in stdout.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            [name, "time", seconds, "checksum", value] => {
+                if let (Ok(seconds), Ok(value)) = (seconds.parse(), value.parse()) {
+                    found.seconds.insert(name.to_owned(), seconds);
+                    found.results.push(value);
+                }
+            }
+            [iteration, residual] if iteration.parse::<u32>().is_ok() => {
+                found.results.extend(residual.parse::<f64>());
+            }
+            _ => {}
+        }
+    }
+    if program.name == AIRFOIL {
+        let times = airfoil::times(stdout);
+        let times = times
+            .into_iter()
+            .map(|(name, one)| (name.to_owned(), one.seconds));
+        found.seconds.extend(times);
+    }
+    let missing = program
+        .loops
+        .iter()
+        .find(|name| !found.seconds.contains_key(**name));
+    match missing {
+        Some(name) => Err(format!("no times of {name}:\n{stdout}")),
+        None if found.results.is_empty() => Err(format!("no results:\n{stdout}")),
+        None => Ok(found),
+    }
+}
+
+/// Checks that all have computed the same in their last runs. Several threads add up in any order.
+fn compare(program: &Program, all: &[Measured], threads: u32) -> Result<(), String> {
+    let last = |one: &Measured| one.runs.last().map(|run| run.results.clone());
+    let wanted = last(&all[0]).unwrap_or_default();
+    for (variant, one) in VARIANTS.iter().zip(all) {
+        let results = last(one).unwrap_or_default();
+        let is_same = |(one, other): (&f64, &f64)| match variant.is_exact && threads == 1 {
+            true => one.to_bits() == other.to_bits(),
+            false => same_checksum(*one, *other, TOLERANCE),
+        };
+        if results.len() != wanted.len() || !wanted.iter().zip(&results).all(is_same) {
+            return Err(format!(
+                "{}: {}: {results:?}, not {wanted:?}",
+                program.name, variant.name
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// How many times as fast a loop is in `one` as in `other`, repetition by repetition.
+fn gain(one: &Measured, other: &Measured, name: &str) -> Option<Spread> {
+    let seconds = |of: &Measured| -> Vec<_> {
+        let runs = of.runs.iter();
+        runs.map(|run| run.seconds.get(name).copied()).collect()
+    };
+    Spread::of_ratios(&seconds(other), &seconds(one))
+}
+
+fn table(text: &mut String, program: &Program, all: &[Measured], threads: u32) {
+    let noun = if threads == 1 { "thread" } else { "threads" };
+    let _ = writeln!(
+        text,
+        "\n### {threads} {noun}\n\n| loop | way | ms | times as fast |\n|---|---|---|---|"
+    );
+    for name in program.loops {
+        for (variant, one) in VARIANTS.iter().zip(all) {
+            let seconds: Vec<f64> = one
+                .runs
+                .iter()
+                .filter_map(|run| run.seconds.get(*name).copied())
+                .collect();
+            let median = Spread::of(&seconds).map_or(f64::NAN, |of| 1e3 * of.median);
+            let digits = if median < 10.0 { 4 } else { 1 };
+            let gain = gain(one, &all[0], name).map_or(String::new(), |of| {
+                format!("{:.2} ({:.2} to {:.2})", of.median, of.least, of.most)
+            });
+            let _ = writeln!(
+                text,
+                "| {name} | {} | {median:.digits$} | {gain} |",
+                variant.name
+            );
+        }
+    }
+}
+
+/// What `OKL_STATS` says of versions.
+fn said(stderr: &str) -> String {
+    let mut text = String::new();
+    let mut is_of_versions = false;
+    for line in stderr.lines() {
+        is_of_versions =
+            line.starts_with("okl: versions of") || is_of_versions && line.starts_with("okl:   ");
+        if is_of_versions {
+            let _ = writeln!(text, "{line}");
+        }
+    }
+    text
+}
+
+/// What was compared with an aim: what it is, the aim in words, what was found, and whether that is so.
+#[derive(Default)]
+struct Aims(Vec<(String, String, f64, bool)>);
+
+impl Aims {
+    /// A loop is that many times as fast where its length is put in.
+    const GAIN: f64 = 1.15;
+    /// No loop takes more of the time that it took.
+    const LOSS: f64 = 1.02;
+    /// With the processor's own operations, of the time of code that was compiled for it.
+    const OF_NATIVE: f64 = 1.05;
+
+    fn note(&mut self, program: &Program, all: &[Measured], threads: u32) {
+        let of = format!("{} on {threads} threads", program.name).replace("1 threads", "1 thread");
+        let at = |name| VARIANTS.iter().position(|one| one.name == name);
+        let (Some(jit), Some(free), Some(native)) = (at(JIT), at(FREE), at(NATIVE)) else {
+            return;
+        };
+        let gains: Vec<(&str, f64)> = program
+            .loops
+            .iter()
+            .filter_map(|name| Some((*name, gain(&all[jit], &all[0], name)?.median)))
+            .collect();
+        let best = gains.iter().max_by(|one, other| one.1.total_cmp(&other.1));
+        let worst = gains.iter().min_by(|one, other| one.1.total_cmp(&other.1));
+        if let Some((name, best)) = best.filter(|_| program.name != AIRFOIL) {
+            self.0.push((
+                format!("{of}, the best, `{name}`: times as fast with {JIT}"),
+                format!("{:.2} at least", Self::GAIN),
+                *best,
+                *best >= Self::GAIN,
+            ));
+        }
+        if let Some((name, worst)) = worst {
+            let part = 1.0 / worst;
+            self.0.push((
+                format!("{of}, the worst, `{name}`: part of the time with {JIT}"),
+                format!("{:.2} at most", Self::LOSS),
+                part,
+                part <= Self::LOSS,
+            ));
+        }
+        if program.name == AIRFOIL {
+            let whole = |one: &Measured| -> Vec<_> {
+                let sum = |run: &Found| run.seconds.values().sum::<f64>();
+                one.runs.iter().map(|run| Some(sum(run))).collect()
+            };
+            let part = Spread::of_ratios(&whole(&all[free]), &whole(&all[native]));
+            let part = part.map_or(f64::NAN, |of| of.median);
+            self.0.push((
+                format!("{of}, all loops: part of the time of {NATIVE} with {FREE}"),
+                format!("{:.2} at most", Self::OF_NATIVE),
+                part,
+                part <= Self::OF_NATIVE,
+            ));
+        }
+    }
+
+    fn table(&self) -> String {
+        let mut text = "\n## Aims\n\n| | aim | found | |\n|---|---|---|---|\n".to_owned();
+        for (what, aim, found, is_so) in &self.0 {
+            let is_so = if *is_so { "reached" } else { "**not reached**" };
+            let _ = writeln!(text, "| {what} | {aim} | {found:.2} | {is_so} |");
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(name: &str, seconds: &[f64]) -> Measured {
+        let run = |seconds: &f64| Found {
+            seconds: BTreeMap::from([(name.to_owned(), *seconds)]),
+            results: vec![1.0],
+        };
+        Measured {
+            executable: PathBuf::new(),
+            runs: seconds.iter().map(run).collect(),
+        }
+    }
+
+    #[test]
+    fn reads_what_the_programs_print() {
+        let stdout = "stencil time 0.5 checksum 3\nsparse time 0.1 checksum 2\ntensor time 1 checksum 1\n\
+                      boxes time 2 checksum 0\nanything else\n";
+        let all = found(&PROGRAMS[0], stdout).expect("all are there");
+        assert_eq!(
+            (all.seconds["tensor"], &all.results[..]),
+            (1.0, &[3.0, 2.0, 1.0, 0.0][..])
+        );
+        assert!(found(&PROGRAMS[0], "stencil time 0.5 checksum 3\n").is_err());
+        assert!(found(&PROGRAMS[1], "100 1.5e-3\n").is_err());
+    }
+
+    #[test]
+    fn what_is_slower_misses_its_aim() {
+        let all = [[2.0, 2.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0]];
+        let all = all.map(|seconds| with("stencil", &seconds));
+        let mut aims = Aims::default();
+        aims.note(&PROGRAMS[0], &all, 1);
+        assert!(aims.0.iter().all(|one| one.3) && aims.0.len() == 2);
+        let all = [[1.0, 1.0], [1.1, 1.1], [1.0, 1.0], [1.0, 1.0]];
+        let all = all.map(|seconds| with("stencil", &seconds));
+        let mut aims = Aims::default();
+        aims.note(&PROGRAMS[0], &all, 1);
+        assert!(aims.0.iter().all(|one| !one.3));
+    }
+
+    #[test]
+    fn other_results_are_found_out() {
+        let mut all = [1.0; 4].map(|seconds| with("stencil", &[seconds]));
+        assert!(compare(&PROGRAMS[0], &all, 1).is_ok());
+        all[2].runs[0].results[0] += 1e-15;
+        assert!(compare(&PROGRAMS[0], &all, 1).is_ok());
+        all[1].runs[0].results[0] += 1e-15;
+        assert!(compare(&PROGRAMS[0], &all, 1).is_err());
+        assert!(compare(&PROGRAMS[0], &all, 2).is_ok());
+    }
+
+    #[test]
+    fn only_what_is_said_of_versions_is_told() {
+        let text =
+            "okl: versions of f: 2 calls\nokl:   1 values: not made\nother\nokl:   of that\n";
+        assert_eq!(
+            said(text),
+            "okl: versions of f: 2 calls\nokl:   1 values: not made\n"
+        );
+    }
+}
