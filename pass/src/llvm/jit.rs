@@ -43,6 +43,17 @@ pub fn own_targets() {
     }
 }
 
+/// The file that LLVM was loaded from.
+pub fn llvm_file() -> Option<CString> {
+    let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: an address of LLVM's, which stays loaded, and its file's name with it.
+    unsafe {
+        let known = libc::dladdr(LLVMContextCreate as *const c_void, found.as_mut_ptr()) != 0;
+        let name = found.assume_init().dli_fname;
+        (known && !name.is_null()).then(|| CStr::from_ptr(name).to_owned())
+    }
+}
+
 /// What LLVM says of the processor that runs this.
 fn told(ask: unsafe extern "C" fn() -> *mut std::ffi::c_char) -> CString {
     // SAFETY: LLVM gives a text, which is ours to dispose of.
