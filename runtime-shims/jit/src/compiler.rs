@@ -2,7 +2,9 @@
 //! made first: ranks of a job make one version each. A process that was forked has no such thread: it gets one of its own when
 //! it asks, if the other one was making nothing then. Nobody holds a lock that such a process could wait for.
 //!
-//! The thread has made what it is making before the program ends: what LLVM has is taken apart then.
+//! The thread has made what it is making before the program ends: what LLVM has is taken apart then, and what it made last
+//! first. `exit` is told of in front of all of that where the program's first thread calls it; where another one does, in front
+//! of what LLVM has made by then.
 
 use std::collections::VecDeque;
 use std::ffi::{CStr, c_char, c_void};
@@ -63,6 +65,7 @@ static ENDS: AtomicBool = AtomicBool::new(false);
 /// Has something made. Where there can be no thread it is not.
 pub(crate) fn request(job: Job) {
     if let Some(thread) = thread() {
+        finish_with_first_thread();
         let _ = thread.jobs.send(Message::Make(job));
     }
 }
@@ -118,10 +121,30 @@ fn start(process: u32) -> Option<Thread> {
     })
 }
 
-/// What is opened before that is still there when `finish` is called; the program may have begun to end meanwhile.
+/// What LLVM has now is still there when `finish` is called; the program may have begun to end meanwhile.
 fn finish_at_end() {
     // SAFETY: a function that does not unwind.
     unsafe { libc::atexit(finish) };
+}
+
+/// Variables of the thread that calls `exit` go first.
+struct End;
+
+impl Drop for End {
+    fn drop(&mut self) {
+        finish();
+    }
+}
+
+fn finish_with_first_thread() {
+    thread_local! {
+        static END: End = const { End };
+    }
+    // SAFETY: asks the system.
+    if unsafe { libc::gettid() == libc::getpid() } {
+        // Where that thread has gone already nothing is made any more.
+        let _ = END.try_with(|_| {});
+    }
 }
 
 /// What is being made is done, and no more.
@@ -168,6 +191,7 @@ fn work(queue: &Queue<Message>, process: u32) {
                 Attempt::Elsewhere => elsewhere.push_back((job, since)),
             }
             MAKES.store(0, Release);
+            finish_at_end();
         }
     }
 }
