@@ -1,7 +1,7 @@
 //! Versions on disk: what one process has had made, others of the user's load, at the same time and later.
 //!
-//! Guarantee: an image that is loaded is what this LLVM and this okl make of this code, for these values, flags and this
-//! processor: the file has all of that, and it is compared. A file that is damaged, that is of another user or that others can
+//! Guarantee: an image that is loaded is what this LLVM and this okl make of this code, for these values, flags, this processor
+//! and the mathematical functions that are there: the file has all of that, and it is compared. A file that is damaged, that is of another user or that others can
 //! write is none. Nobody reads what is half written, and what cannot be written is done without.
 //!
 //! All is asked of the folder that was looked at in the beginning, whatever becomes of its name, and a file is copied before it
@@ -50,6 +50,8 @@ pub(crate) struct Cache {
     folder: File,
     most: u64,
     processor: Vec<u8>,
+    /// Whose mathematical functions LLVM computes with.
+    mathematics: Vec<u8>,
     /// The build ids of what makes versions, and of each LLVM that is met.
     compiler: Vec<u8>,
     llvms: HashMap<PathBuf, Option<Vec<u8>>>,
@@ -92,6 +94,9 @@ impl Cache {
         if processor.is_empty() {
             return Err("code for this processor is not kept".to_owned());
         }
+        let mathematics = identity::mathematics();
+        let mathematics =
+            mathematics.ok_or("it has mathematical functions of unknown libraries")?;
         let compiler = identity::of_file(compiler)
             .ok_or_else(|| format!("{} has no build id", compiler.display()))?;
         let mut maker = DirBuilder::new();
@@ -110,6 +115,7 @@ impl Cache {
             folder,
             most: settings.most,
             processor,
+            mathematics,
             compiler,
             llvms: HashMap::new(),
         })
@@ -118,6 +124,7 @@ impl Cache {
     pub(crate) fn key(&self, code: &Code) -> Key {
         let mut bytes = Vec::new();
         put(&mut bytes, &self.processor);
+        put(&mut bytes, &self.mathematics);
         put(&mut bytes, &self.compiler);
         let (values, addresses) = (code.values.len() as i64, code.addresses.len() as i64);
         let numbers = [

@@ -149,35 +149,46 @@ fn finish_with_first_thread() {
 
 /// What is being made is done, and no more.
 extern "C" fn finish() {
+    ENDS.store(true, Relaxed);
     // SAFETY: threads stay.
     let thread = unsafe { THREAD.load(Acquire).as_ref() };
     let Some(thread) = thread.filter(|one| one.process == std::process::id()) else {
         return;
     };
-    ENDS.store(true, Relaxed);
     let _ = thread.jobs.send(Message::End);
     let handle = thread.handle.hold().and_then(|mut handle| handle.take());
-    if let Some(handle) = handle {
+    // LLVM ends the process where it cannot go on.
+    let own = std::thread::current().id();
+    if let Some(handle) = handle.filter(|one| one.thread().id() != own) {
         let _ = handle.join();
     }
 }
 
-/// When it is looked again for what another process makes, and how long, before it is made here, too.
+/// When it is looked again for what another process makes: twice as late each time, as many ranks may share a disk.
 const AGAIN: Duration = Duration::from_millis(2);
+const LATEST: Duration = Duration::from_millis(64);
+/// What it waits before it is made here, too.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 fn work(queue: &Queue<Message>, process: u32) {
     let mut maker = Maker::new(finish_at_end);
     // What other processes make, and since when.
     let mut elsewhere: VecDeque<(Job, Instant)> = VecDeque::new();
+    let mut again = AGAIN;
     loop {
         let next = match elsewhere.is_empty() {
             true => queue.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            false => queue.recv_timeout(AGAIN),
+            false => queue.recv_timeout(again),
         };
         let mut attempts = match next {
-            Ok(Message::Make(job)) => VecDeque::from([(job, Instant::now())]),
-            Err(RecvTimeoutError::Timeout) => std::mem::take(&mut elsewhere),
+            Ok(Message::Make(job)) => {
+                again = AGAIN;
+                VecDeque::from([(job, Instant::now())])
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                again = LATEST.min(2 * again);
+                std::mem::take(&mut elsewhere)
+            }
             Ok(Message::End) | Err(RecvTimeoutError::Disconnected) => return,
         };
         while let Some((job, since)) = attempts.pop_front() {
@@ -187,11 +198,14 @@ fn work(queue: &Queue<Message>, process: u32) {
             MAKES.store(process, Release);
             let waits = since.elapsed() < PATIENCE;
             match maker.attempt(&job.code, job.receiver.function, waits) {
-                Attempt::Done(made) => (job.then)(made),
+                Attempt::Done(made) => {
+                    (job.then)(made);
+                    finish_at_end();
+                    again = AGAIN;
+                }
                 Attempt::Elsewhere => elsewhere.push_back((job, since)),
             }
             MAKES.store(0, Release);
-            finish_at_end();
         }
     }
 }
@@ -204,4 +218,66 @@ pub(crate) unsafe fn text(of: *const c_void) -> String {
     // SAFETY: the caller's promise.
     let text = unsafe { CStr::from_ptr(of.cast::<c_char>()) };
     text.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forked;
+
+    fn job(told: std::sync::mpsc::Sender<bool>) -> Job {
+        Job {
+            code: Code {
+                // That of nothing.
+                bitcode: Vec::new(),
+                addresses: Vec::new(),
+                values: Vec::new(),
+                bytes: Vec::new(),
+                flags: 0,
+                vector_bits: 0,
+                unwanted: 0,
+                unread: 0,
+            },
+            receiver: Receiver {
+                function: std::ptr::null_mut(),
+                unread: 0,
+            },
+            then: Box::new(move |made| {
+                let _ = told.send(made.is_err());
+            }),
+        }
+    }
+
+    /// Whether it was tried, and came to nothing.
+    fn is_tried() -> bool {
+        let (told, tell) = channel();
+        request(job(told));
+        tell.recv().unwrap_or(false)
+    }
+
+    #[test]
+    fn a_forked_process_has_a_thread_of_its_own_or_none() {
+        assert!(is_tried());
+        while MAKES.load(Acquire) != 0 {
+            std::thread::yield_now();
+        }
+        assert_eq!(forked(is_tried), Some(true));
+        // The thread of this process is in the middle of something.
+        MAKES.store(std::process::id(), Release);
+        assert_eq!(forked(|| !is_tried()), Some(true));
+        MAKES.store(0, Release);
+        assert_eq!(forked(is_tried), Some(true));
+        // At the end what is asked for is not made.
+        let ends = || {
+            finish();
+            !is_tried()
+        };
+        assert_eq!(forked(ends), Some(true));
+        let ends_with_thread = || {
+            let is_tried = is_tried();
+            finish();
+            is_tried && !self::is_tried()
+        };
+        assert_eq!(forked(ends_with_thread), Some(true));
+    }
 }

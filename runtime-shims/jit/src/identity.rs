@@ -1,7 +1,8 @@
 //! What machine code rests on besides what is compiled: the processor, and the libraries that made it.
 
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{CStr, OsStr, c_int, c_void};
 use std::fs::File;
+use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -68,6 +69,41 @@ pub(crate) fn processor() -> Vec<u8> {
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn processor() -> Vec<u8> {
     Vec::new()
+}
+
+/// The mathematical functions of the program, with which LLVM computes what is known, and those of the system: which libraries
+/// they are of, and which code of these, as a library may have some for several processors. None where that is not known.
+pub(crate) fn mathematics() -> Option<Vec<u8>> {
+    const ASKED: [&CStr; 7] = [c"sin", c"exp", c"log", c"pow", c"sinf", c"expf", c"powf"];
+    let mut told = Vec::new();
+    // SAFETY: asks the system; LLVM has that library loaded, too, and it has no initialisation that a program notices.
+    unsafe {
+        let system = libc::dlopen(c"libm.so.6".as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
+        if system.is_null() {
+            return None;
+        }
+        for library in [system, libc::RTLD_DEFAULT] {
+            for name in ASKED {
+                let function = libc::dlsym(library, name.as_ptr());
+                let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
+                if function.is_null() {
+                    told.push(0);
+                    continue;
+                }
+                if libc::dladdr(function, found.as_mut_ptr()) == 0 {
+                    return None;
+                }
+                let found = found.assume_init();
+                let file = Path::new(OsStr::from_bytes(
+                    CStr::from_ptr(found.dli_fname).to_bytes(),
+                ));
+                told.extend(of_loaded(file)?);
+                let offset = function.addr() - found.dli_fbase.addr();
+                told.extend((offset as u64).to_le_bytes());
+            }
+        }
+    }
+    Some(told)
 }
 
 /// The build id of a library in a file, if it has one.
@@ -145,18 +181,25 @@ mod tests {
 
     #[test]
     fn a_library_has_the_same_identity_in_its_file_and_in_memory() {
-        let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+        let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
         // SAFETY: an address of the C library's; the name that is found stays.
         let file = unsafe {
             libc::dladdr(libc::malloc as *const c_void, found.as_mut_ptr());
             CStr::from_ptr(found.assume_init().dli_fname)
         };
-        let file = Path::new(std::ffi::OsStr::from_bytes(file.to_bytes()));
+        let file = Path::new(OsStr::from_bytes(file.to_bytes()));
         let id = of_file(file).expect("the C library has a build id");
         assert!(id.len() >= 8, "{id:?}");
         assert_eq!(of_loaded(file), Some(id));
         assert_eq!(of_file(Path::new("/dev/null")), None);
         assert_eq!(of_loaded(Path::new("/dev/null")), None);
+    }
+
+    #[test]
+    fn mathematical_functions_are_told_by_their_library_and_code() {
+        let told = mathematics().expect("the C library has them");
+        assert!(told.len() > 7 * 2 * 8, "{told:?}");
+        assert_eq!(mathematics(), Some(told));
     }
 
     #[test]

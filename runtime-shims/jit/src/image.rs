@@ -173,7 +173,7 @@ impl Linker<'_> {
                 let RelocationTarget::Symbol(symbol) = one.target() else {
                     return Err("something in it is relative to nothing".to_owned());
                 };
-                self.apply(r_type, place + offset, symbol, one.addend())?;
+                self.apply(r_type, place.wrapping_add(offset), symbol, one.addend())?;
             }
         }
         Ok(())
@@ -207,9 +207,7 @@ impl Linker<'_> {
             | elf::R_X86_64_CODE_4_GOTPCRELX => self.slot(symbol)?,
             other => return Err(format!("it has a relocation of type {}", other.0)),
         };
-        // All of it is smaller than numbers of four bytes reach, but for what an addend may say.
-        let distance = (place as i64 - at as i64).checked_add(addend);
-        let distance = distance.ok_or("a distance in it is too large")?;
+        let distance = (place as i64).wrapping_sub(at as i64).wrapping_add(addend);
         if kind == elf::R_X86_64_PC64 {
             return self.write(at, &distance.to_le_bytes());
         }
@@ -235,7 +233,7 @@ impl Linker<'_> {
             SymbolSection::Section(section) => {
                 let place = self.places.iter().find(|(one, _)| *one == section);
                 let (_, place) = place.ok_or("it uses a section that is not loaded")?;
-                Ok(Some(place + symbol.address()))
+                Ok(Some(place.wrapping_add(symbol.address())))
             }
             _ => Err("it has a symbol without a section".to_owned()),
         }
@@ -536,6 +534,112 @@ pub(crate) mod tests {
     fn what_is_no_object_is_not_linked() {
         for wrong in [&b""[..], b"\x7fELF", &[0; 1000]] {
             assert!(Image::link(wrong, &[], None).is_err());
+        }
+    }
+
+    /// Tables of code and of functions, calls of what is far away, and an exception.
+    #[cfg(target_arch = "x86_64")]
+    const SOURCE: &str = r#"
+        extern "C" int shared, twice(int), abs(int);
+        extern "C" void receive(void *, int);
+        static int less(int n) { return n - shared; }
+        static int (*const table[])(int) = {less, twice, abs};
+        static int chosen(int n) {
+          switch (n) {
+          case 0: return twice(7);
+          case 1: return abs(-9);
+          case 2: return less(3) * 5;
+          case 3: return twice(n) + less(n);
+          case 4: throw n;
+          }
+          return 1000;
+        }
+        void entry(void *) __asm__("okl.jit.entry");
+        void entry(void *to) {
+          int sum = 0;
+          for (int n = 0; n < shared; n++)
+            try {
+              sum = 3 * sum + chosen(n) + table[n % 3](n);
+            } catch (...) {
+              sum += 100000;
+            }
+          receive(to, sum);
+        }"#;
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn an_object_of_llvms_becomes_an_image() {
+        static SHARED: i32 = 6;
+        extern "C" fn twice(n: i32) -> i32 {
+            2 * n
+        }
+        unsafe extern "C" fn receive(to: *mut i32, sum: i32) {
+            // SAFETY: the test's number.
+            unsafe { *to = sum };
+        }
+        let name = format!("okl-image-{}.o", std::process::id());
+        let file = std::env::temp_dir().join(name);
+        let mut compile = std::process::Command::new("clang++-22");
+        compile
+            .args(["-O2", "-fPIC", "-c", "-x", "c++", "-", "-o"])
+            .arg(&file);
+        let child = compile.stdin(std::process::Stdio::piped()).spawn();
+        let Ok(mut child) = child else {
+            eprintln!("skip an_object_of_llvms_becomes_an_image: there is no clang++-22");
+            return;
+        };
+        let mut source = child.stdin.take().expect("a pipe");
+        std::io::Write::write_all(&mut source, SOURCE.as_bytes()).expect("it reads");
+        drop(source);
+        assert!(child.wait().is_ok_and(|end| end.success()));
+        let object = std::fs::read(&file).expect("an object");
+        let _ = std::fs::remove_file(&file);
+        let names = ["shared", "receive", "twice"];
+        let image = Image::link(&object, &names, Some(1)).expect("it can be linked");
+        assert!(
+            image.names.iter().any(|name| name == "abs"),
+            "{:?}",
+            image.names
+        );
+        let image = Image::decode(&image.encode(), 3).expect("it is right");
+        let addresses = [&raw const SHARED as usize, 0, twice as *const () as usize];
+        let sum = |of: &Image| {
+            let mut sum = 0i32;
+            // SAFETY: code for this processor, of these addresses; the C++ library stays open.
+            unsafe {
+                let library = libc::dlopen(
+                    c"libstdc++.so.6".as_ptr(),
+                    libc::RTLD_NOW | libc::RTLD_GLOBAL,
+                );
+                assert!(!library.is_null());
+                let entry = of.map(&addresses, receive as *mut c_void);
+                entry.expect("it is mapped")((&raw mut sum).cast());
+            }
+            sum
+        };
+        let mut expected = 0i32;
+        for n in 0..SHARED {
+            let less = |n: i32| n - SHARED;
+            let of_table = [less(n), 2 * n, n.abs()][n as usize % 3];
+            let chosen = [14, 9, 5 * less(3), 2 * n + less(n), 0, 1000][n as usize];
+            match n {
+                4 => expected += 100_000,
+                _ => expected = 3 * expected + chosen + of_table,
+            }
+        }
+        assert_eq!(sum(&image), expected);
+        // Elsewhere it is the same.
+        assert_eq!(sum(&image), expected);
+        // Without addresses it is looked for by name.
+        let without = Image::link(&object, &[], None).expect("all have names");
+        // SAFETY: it is not mapped.
+        let why = unsafe { without.map(&[], std::ptr::null_mut()).err() };
+        assert!(why.is_some_and(|why| why.starts_with("there is no ")));
+        // Any byte of the object may be wrong: that is told of, or gives another image.
+        for at in (0..object.len()).step_by(3) {
+            let mut wrong = object.clone();
+            wrong[at] ^= 0xff;
+            let _ = Image::link(&wrong, &names, Some(1));
         }
     }
 }

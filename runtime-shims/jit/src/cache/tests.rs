@@ -134,9 +134,10 @@ fn the_key_has_all_that_code_rests_on() {
     let mut moved = code(0);
     moved.addresses = vec![7, 8];
     assert!(cache.key(&moved).bytes == key.bytes);
-    let changes: [fn(&mut Cache); 2] = [
+    let changes: [fn(&mut Cache); 3] = [
         |cache| cache.processor[4] ^= 1,
         |cache| cache.compiler[0] ^= 1,
+        |cache| cache.mathematics[0] ^= 1,
     ];
     for change in changes {
         let mut other = Temporary::new().open();
