@@ -3,12 +3,15 @@
 
 mod statics;
 
-use std::ffi::{c_char, c_void};
+use std::cell::RefCell;
+use std::ffi::{CString, c_char, c_void};
 use std::panic::catch_unwind;
 use std::sync::Once;
+use std::sync::atomic::{AtomicU32, Ordering::*};
+use std::time::Duration;
 
 use okl_abi::jit::{JitAnswer, JitRequest};
-use okl_pass::version::{Request, Version, make};
+use okl_pass::version::{Made, Request, llvm_file, make};
 
 #[link(name = "LLVM-22")]
 unsafe extern "C" {
@@ -32,10 +35,9 @@ fn keep() {
 /// The request's arrays have the lengths it says, and hold what a `JitCode` of the program has; the answer has room for its
 /// message.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn okl_jit_compile_v1(request: *const JitRequest, answer: *mut JitAnswer) {
+pub unsafe extern "C" fn okl_jit_compile_v2(request: *const JitRequest, answer: *mut JitAnswer) {
     // SAFETY: the caller's promise.
     let (request, answer) = unsafe { (&*request, &mut *answer) };
-    keep();
     // SAFETY: the caller's promises.
     let request = unsafe {
         let values = slice(request.values.cast(), request.value_count);
@@ -55,19 +57,41 @@ pub unsafe extern "C" fn okl_jit_compile_v1(request: *const JitRequest, answer: 
             vector_bits: request.vector_bits,
         }
     };
-    let made = catch_unwind(|| make(&request));
-    let made = made.unwrap_or_else(|_| Err("an internal error".to_string()));
-    let (version, message) = match made {
-        Ok(version) => (version, String::new()),
-        Err(why) => {
-            let entry = std::ptr::null_mut();
-            let nanoseconds = [0; 2];
-            (Version { entry, nanoseconds }, why)
+    let made = match Turn::take() {
+        Some(_turn) => {
+            keep();
+            catch_unwind(|| make(&request)).unwrap_or_else(|_| Err("an internal error".to_string()))
         }
+        None => Err("the process was forked while code was being compiled".to_string()),
     };
-    answer.entry = version.entry;
-    let [simplify, generate] = version.nanoseconds.map(|one| one as i64);
-    (answer.simplify, answer.generate) = (simplify, generate);
+    answer.object = std::ptr::null_mut();
+    answer.entry = std::ptr::null_mut();
+    let mut message = String::new();
+    match made {
+        Ok(version) => {
+            let [simplify, generate] = version.nanoseconds.map(|one| one as i64);
+            (answer.simplify, answer.generate) = (simplify, generate);
+            match version.made {
+                Made::Linked(entry) => answer.entry = entry,
+                Made::Object {
+                    bytes,
+                    names,
+                    receiver,
+                } => {
+                    let names = names
+                        .iter()
+                        .flat_map(|one| [one.as_bytes(), b"\0"].concat());
+                    let told = Told {
+                        object: bytes,
+                        names: names.collect(),
+                        llvm: llvm_file().unwrap_or_default(),
+                    };
+                    tell(answer, told, receiver);
+                }
+            }
+        }
+        Err(why) => message = why,
+    }
     let room = answer.room as usize;
     if room > 0 {
         let text = message.as_bytes();
@@ -79,6 +103,56 @@ pub unsafe extern "C" fn okl_jit_compile_v1(request: *const JitRequest, answer: 
             to.add(length).write(0);
         }
     }
+}
+
+/// LLVM is used by one thread at a time, and not where it was in use when the process was forked: its locks are held there, and
+/// nobody gives them back.
+struct Turn;
+
+/// The process whose thread uses it, or 0.
+static USED: AtomicU32 = AtomicU32::new(0);
+
+impl Turn {
+    fn take() -> Option<Self> {
+        let process = std::process::id();
+        loop {
+            match USED.compare_exchange(0, process, Acquire, Relaxed) {
+                Ok(_) => return Some(Self),
+                Err(user) if user != process => return None,
+                Err(_) => std::thread::sleep(Duration::from_millis(1)),
+            }
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        USED.store(0, Release);
+    }
+}
+
+/// What an answer points to.
+#[derive(Default)]
+struct Told {
+    object: Vec<u8>,
+    names: Vec<u8>,
+    llvm: CString,
+}
+
+thread_local! {
+    /// It is there until the thread asks again.
+    static LAST: RefCell<Told> = RefCell::default();
+}
+
+fn tell(answer: &mut JitAnswer, told: Told, receiver: Option<usize>) {
+    LAST.with_borrow_mut(|last| {
+        *last = told;
+        answer.object = last.object.as_mut_ptr().cast();
+        answer.object_length = last.object.len() as i64;
+        answer.names = last.names.as_mut_ptr().cast();
+        answer.llvm = last.llvm.as_ptr().cast_mut().cast();
+    });
+    answer.receiver = receiver.map_or(-1, |at| at as i64);
 }
 
 /// # Safety

@@ -11,6 +11,7 @@ use inkwell::llvm_sys::orc2::*;
 use inkwell::llvm_sys::prelude::LLVMModuleRef;
 use inkwell::llvm_sys::target_machine::*;
 
+use super::kernels::silence;
 use super::{Function, Global, Instruction, Machine, Module, OwnModule, Value};
 
 unsafe extern "C" {
@@ -40,6 +41,17 @@ pub fn own_targets() {
             LLVMInitializeAArch64AsmPrinter();
             LLVMInitializeAArch64AsmParser();
         }
+    }
+}
+
+/// The file that LLVM was loaded from.
+pub fn llvm_file() -> Option<CString> {
+    let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: an address of LLVM's, which stays loaded, and its file's name with it.
+    unsafe {
+        let known = libc::dladdr(LLVMContextCreate as *const c_void, found.as_mut_ptr()) != 0;
+        let name = found.assume_init().dli_fname;
+        (known && !name.is_null()).then(|| CStr::from_ptr(name).to_owned())
     }
 }
 
@@ -102,7 +114,9 @@ impl OwnModule {
         unsafe {
             let (data, size) = (bitcode.as_ptr().cast(), bitcode.len());
             let buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(data, size, c"code".as_ptr());
-            let failed = LLVMParseBitcodeInContext2(LLVMContextCreate(), buffer, &mut raw) != 0;
+            let context = LLVMContextCreate();
+            silence(context);
+            let failed = LLVMParseBitcodeInContext2(context, buffer, &mut raw) != 0;
             LLVMDisposeMemoryBuffer(buffer);
             match failed {
                 true => Err("LLVM cannot read the bitcode".to_string()),
@@ -258,5 +272,43 @@ impl Linked {
         // SAFETY: a live instance and a text that lives through the call.
         unsafe { checked(LLVMOrcLLJITLookup(self.0, &mut address, name.as_ptr()))? };
         Ok(std::ptr::with_exposed_provenance_mut(address as usize))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_bitcode_is_told_of() {
+        for wrong in [&b""[..], b"none", b"BC\xc0\xde none"] {
+            let why = OwnModule::read(wrong).err();
+            assert_eq!(why.as_deref(), Some("LLVM cannot read the bitcode"));
+        }
+    }
+
+    #[test]
+    fn an_object_reaches_what_it_is_linked_with() {
+        unsafe extern "C" fn receive(to: *mut u32) {
+            // SAFETY: the test's number.
+            unsafe { *to = 7 };
+        }
+        own_targets();
+        let (machine, _) = Machine::own().expect("this processor's");
+        let text = "declare void @receive(ptr) \
+            define void @entry(ptr %to) { call void @receive(ptr %to) ret void }";
+        let mut module = OwnModule::parse(text);
+        let object = machine.compile(&mut module, false).expect("an object");
+        let address = (receive as *const c_void).expose_provenance() as u64;
+        let linked = Linked::of(&object, &[("receive".to_string(), address)]).expect("it is right");
+        let entry = linked.address("entry").expect("it is there");
+        assert!(linked.address("exit_of_nothing").is_err());
+        let mut number = 0;
+        // SAFETY: that is its type.
+        unsafe {
+            let entry = std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut u32)>(entry);
+            entry(&mut number);
+        }
+        assert_eq!(number, 7);
     }
 }

@@ -56,8 +56,7 @@ impl OwnModule {
 
     /// Has LLVM say nothing of what it does to it, nor end the program where something is wrong. It has a context of its own.
     pub fn tell_nobody(&mut self) {
-        // SAFETY: a live context; whom it told before is not needed again.
-        unsafe { okl_silence(self.raw_context()) };
+        silence(self.raw_context());
     }
 
     /// Simplifies it as LLVM's pipeline does before it vectorises.
@@ -65,6 +64,12 @@ impl OwnModule {
         // SAFETY: a live module, of which nobody holds values: they borrow it.
         unsafe { okl_simplify(self.raw()) }
     }
+}
+
+/// The same for all of a context of its own.
+pub(super) fn silence(context: LLVMContextRef) {
+    // SAFETY: a live context; whom it told before is not needed again.
+    unsafe { okl_silence(context) };
 }
 
 impl Module {

@@ -73,9 +73,20 @@ abi_structs! {
         vector_bits: i64,
     }
 
-    /// What `libokl_jit.so` answers.
+    /// What `libokl_jit.so` answers. Texts and the object are there until it is asked again.
     struct JitAnswer {
-        /// `void entry(void *to)`: calls the receiver with `to` in place of its first argument. Null where something failed.
+        /// Machine code, an ELF object whose function [`ENTRY`](super::jit::ENTRY) is `void entry(void *to)`: it calls the receiver
+        /// with `to` in place of its first argument. Null where something failed, or `entry` is there.
+        object: ptr,
+        /// Bytes of `object`.
+        object_length: i64,
+        /// The names under which it has what is at the request's `addresses`: texts, NUL-terminated, one behind the other.
+        names: ptr,
+        /// Which of them is the receiver's, or -1.
+        receiver: i64,
+        /// The file that LLVM was loaded from, NUL-terminated.
+        llvm: ptr,
+        /// That function, where whoever asks cannot link: see [`LINKS`](super::jit::LINKS).
         entry: ptr,
         /// Nanoseconds that it took to simplify the code.
         simplify: i64,
@@ -111,7 +122,10 @@ pub mod code_flags {
 }
 
 /// Which `libokl_jit.so` a run time is for: it is part of the name of its function.
-pub const COMPILE: &str = "okl_jit_compile_v1";
+pub const COMPILE: &str = "okl_jit_compile_v2";
+
+/// Whether run times link objects. Those for other processors get them linked, by LLVM.
+pub const LINKS: bool = cfg!(target_arch = "x86_64");
 
 /// The name of the function by which the code of a version hands over what it has become.
 pub const ENTRY: &str = "okl.jit.entry";
@@ -122,7 +136,7 @@ mod tests {
 
     #[test]
     fn the_structs_are_those_of_their_version() {
-        assert_eq!(crate::hash("", LAYOUT_TEXT), 0x538f44d27da6dd65);
-        assert_eq!(COMPILE, "okl_jit_compile_v1");
+        assert_eq!(crate::hash("", LAYOUT_TEXT), 0x215eeb11293672c9);
+        assert_eq!(COMPILE, "okl_jit_compile_v2");
     }
 }

@@ -1,21 +1,21 @@
-//! Has versions made, on a thread of its own, by `libokl_jit.so`, which is opened when the first one is asked for. A process
-//! that was forked has no such thread: it gets one of its own when it asks.
+//! Has versions made, on a thread of its own. What another process makes waits, for a while, and what is asked for meanwhile is
+//! made first: ranks of a job make one version each. A process that was forked has no such thread: it gets one of its own when
+//! it asks, if the other one was making nothing then. Nobody holds a lock that such a process could wait for.
 //!
-//! The thread has made what it is making before the program ends: what LLVM has is taken apart then. That asks for an
-//! order at the program's end: `finish` is the last function of `atexit` but those that the program asks for later, as LLVM
-//! asks for no more when it is open; and a thread that has asked for a version does not end, nor the program with it, while
-//! LLVM is being opened.
+//! The thread has made what it is making before the program ends: what LLVM has is taken apart then. `exit` is told of in front
+//! of all of that where the program's first thread calls it; where another one does, by a function of `atexit` that is asked for
+//! when LLVM is open, which has nothing taken apart that it makes later.
 
-use std::ffi::{CStr, CString, c_char, c_void};
-use std::os::unix::ffi::OsStrExt;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
-use std::sync::mpsc::{Receiver as Queue, Sender, channel};
+use std::collections::VecDeque;
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering::*};
+use std::sync::mpsc::{Receiver as Queue, RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use okl_abi::jit::{COMPILE, JitAnswer, JitRequest, JitValue};
-use okl_job::opened::{Opened, own_folder};
+use crate::cache::Code;
+use crate::lock::Lock;
+use crate::make::{Attempt, Made, Maker};
 
 /// What a version calls to hand over what it has become: its first argument is who gets it, the others are
 /// those of what runs the code.
@@ -30,66 +30,71 @@ pub struct Receiver {
 // SAFETY: a function's address.
 unsafe impl Send for Receiver {}
 
-/// What is to be made. It has copies: the file with the code may be gone meanwhile.
+/// What is to be made.
 pub(crate) struct Job {
-    pub(crate) bitcode: Vec<u8>,
-    pub(crate) addresses: Vec<usize>,
-    pub(crate) values: Vec<JitValue>,
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) flags: i64,
-    pub(crate) vector_bits: i64,
+    pub(crate) code: Code,
     pub(crate) receiver: Receiver,
-    pub(crate) unwanted: i64,
-    /// Is called on the thread: with what hands over, and how many seconds it took; or why there is none.
+    /// Is called on the thread: with what hands over, and how it was made; or why there is none.
     pub(crate) then: Box<dyn FnOnce(Result<Made, String>)>,
 }
 
 // SAFETY: addresses of the program's, which the thread hands on, and what it calls is made for it.
 unsafe impl Send for Job {}
 
-/// A version that has been made.
-pub(crate) struct Made {
-    /// `void entry(void *to)`.
-    entry: unsafe extern "C" fn(*mut c_void),
-    /// Seconds that it took to simplify the code, and to make machine code.
-    pub(crate) seconds: [f64; 2],
-}
-
-impl Made {
-    /// Has it hand over what it has become.
-    ///
-    /// # Safety
-    /// `to` is what the receiver of the job expects.
-    pub(crate) unsafe fn hand_over(&self, to: *mut c_void) {
-        // SAFETY: the caller's promise.
-        unsafe { (self.entry)(to) }
-    }
+enum Message {
+    Make(Job),
+    End,
 }
 
 /// The thread, and the process that has it.
 struct Thread {
     process: u32,
-    jobs: Sender<Job>,
-    handle: JoinHandle<()>,
+    jobs: Sender<Message>,
+    handle: Lock<Option<JoinHandle<()>>>,
 }
 
-static THREAD: Mutex<Option<Thread>> = Mutex::new(None);
+/// Threads stay, as a process does not know whether another one's is being looked at.
+static THREAD: AtomicPtr<Thread> = AtomicPtr::new(std::ptr::null_mut());
+
+/// The process whose thread is making something, or 0.
+static MAKES: AtomicU32 = AtomicU32::new(0);
+
+/// Nothing else is made.
+static ENDS: AtomicBool = AtomicBool::new(false);
 
 /// Has something made. Where there can be no thread it is not.
 pub(crate) fn request(job: Job) {
-    let Ok(mut thread) = THREAD.lock() else {
-        return;
-    };
-    WAITS.with(|_| ());
-    let process = std::process::id();
-    if thread.as_ref().is_none_or(|one| one.process != process) {
-        // The thread of the process that this one is a copy of cannot be waited for.
-        std::mem::forget(thread.take());
-        *thread = start(process);
+    if let Some(thread) = thread() {
+        finish_with_first_thread();
+        let _ = thread.jobs.send(Message::Make(job));
     }
-    if let Some(thread) = thread.as_ref() {
-        // It ends with the program only.
-        let _ = thread.jobs.send(job);
+}
+
+/// That of this process, which gets one.
+fn thread() -> Option<&'static Thread> {
+    let process = std::process::id();
+    // What LLVM and the loader were doing when this process was forked is never done here.
+    let makes = MAKES.load(Acquire);
+    if ENDS.load(Relaxed) || makes != 0 && makes != process {
+        return None;
+    }
+    let there = THREAD.load(Acquire);
+    // SAFETY: threads stay.
+    let own = unsafe { there.as_ref() };
+    if let Some(own) = own.filter(|one| one.process == process) {
+        return Some(own);
+    }
+    let new = Box::leak(Box::new(start(process)?));
+    match THREAD.compare_exchange(there, new, AcqRel, Acquire) {
+        Ok(_) => {
+            finish_at_end();
+            Some(new)
+        }
+        Err(other) => {
+            let _ = new.jobs.send(Message::End);
+            // SAFETY: as above.
+            unsafe { other.as_ref() }
+        }
     }
 }
 
@@ -97,7 +102,6 @@ pub(crate) fn request(job: Job) {
 const STACK: usize = 64 << 20;
 
 fn start(process: u32) -> Option<Thread> {
-    OPENING.store(process, Release);
     let (jobs, queue) = channel();
     let builder = Builder::new().name("okl-jit".to_owned()).stack_size(STACK);
     // The program's handlers of signals run on its own threads.
@@ -106,124 +110,104 @@ fn start(process: u32) -> Option<Thread> {
         let (mut all, mut before) = (std::mem::zeroed(), std::mem::zeroed());
         libc::sigfillset(&mut all);
         libc::pthread_sigmask(libc::SIG_BLOCK, &all, &mut before);
-        let handle = builder.spawn(move || work(queue));
+        let handle = builder.spawn(move || work(&queue, process));
         libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
         handle
     };
-    if handle.is_err() {
-        OPENING.store(0, Release);
-    }
-    let handle = handle.ok()?;
-    finish_at_end();
     Some(Thread {
         process,
         jobs,
-        handle,
+        handle: Lock::new(Some(handle.ok()?)),
     })
 }
 
-/// What is opened before that is still there when `finish` is called.
+/// What LLVM has now is still there when `finish` is called; the program may have begun to end meanwhile.
 fn finish_at_end() {
     // SAFETY: a function that does not unwind.
     unsafe { libc::atexit(finish) };
 }
 
+/// Variables of the thread that calls `exit` go first.
+struct End;
+
+impl Drop for End {
+    fn drop(&mut self) {
+        finish();
+    }
+}
+
+fn finish_with_first_thread() {
+    thread_local! {
+        static END: End = const { End };
+    }
+    // SAFETY: asks the system.
+    if unsafe { libc::gettid() == libc::getpid() } {
+        // Where that thread has gone already nothing is made any more.
+        let _ = END.try_with(|_| {});
+    }
+}
+
 /// What is being made is done, and no more.
 extern "C" fn finish() {
-    let thread = THREAD.lock().ok().and_then(|mut thread| thread.take());
-    let Some(thread) = thread else { return };
-    if thread.process == std::process::id() {
-        ENDS.store(true, Relaxed);
-        drop(thread.jobs);
-        let _ = thread.handle.join();
+    ENDS.store(true, Relaxed);
+    // SAFETY: threads stay.
+    let thread = unsafe { THREAD.load(Acquire).as_ref() };
+    let Some(thread) = thread.filter(|one| one.process == std::process::id()) else {
+        return;
+    };
+    let _ = thread.jobs.send(Message::End);
+    let handle = thread.handle.hold().and_then(|mut handle| handle.take());
+    // LLVM ends the process where it cannot go on.
+    let own = std::thread::current().id();
+    if let Some(handle) = handle.filter(|one| one.thread().id() != own) {
+        let _ = handle.join();
     }
 }
 
-/// Nothing else is made.
-static ENDS: AtomicBool = AtomicBool::new(false);
+/// When it is looked again for what another process makes: twice as late each time, as many ranks may share a disk.
+const AGAIN: Duration = Duration::from_millis(2);
+const LATEST: Duration = Duration::from_millis(64);
+/// What it waits before it is made here, too.
+const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The process whose thread has not opened LLVM yet, but is about to.
-static OPENING: AtomicU32 = AtomicU32::new(0);
-
-/// Of a thread that has asked for a version.
-struct Waits;
-
-thread_local! {
-    static WAITS: Waits = const { Waits };
-}
-
-impl Drop for Waits {
-    /// Is called before functions of `atexit` if this thread ends the program (glibc, `exit`).
-    fn drop(&mut self) {
-        while OPENING.load(Acquire) == std::process::id() {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    }
-}
-
-fn work(queue: Queue<Job>) {
-    let library = open();
-    OPENING.store(0, Release);
-    for job in queue {
-        if ENDS.load(Relaxed) {
-            return;
-        }
-        let made = match &library {
-            Ok(compile) => make(*compile, &job),
-            Err(why) => Err(why.clone()),
+fn work(queue: &Queue<Message>, process: u32) {
+    let mut maker = Maker::new(finish_at_end);
+    // What other processes make, and since when.
+    let mut elsewhere: VecDeque<(Job, Instant)> = VecDeque::new();
+    let mut again = AGAIN;
+    loop {
+        let next = match elsewhere.is_empty() {
+            true => queue.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            false => queue.recv_timeout(again),
         };
-        (job.then)(made);
+        let mut attempts = match next {
+            Ok(Message::Make(job)) => {
+                again = AGAIN;
+                VecDeque::from([(job, Instant::now())])
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                again = LATEST.min(2 * again);
+                std::mem::take(&mut elsewhere)
+            }
+            Ok(Message::End) | Err(RecvTimeoutError::Disconnected) => return,
+        };
+        while let Some((job, since)) = attempts.pop_front() {
+            if ENDS.load(Relaxed) {
+                return;
+            }
+            MAKES.store(process, Release);
+            let waits = since.elapsed() < PATIENCE;
+            match maker.attempt(&job.code, job.receiver.function, waits) {
+                Attempt::Done(made) => {
+                    (job.then)(made);
+                    finish_at_end();
+                    again = AGAIN;
+                }
+                Attempt::Elsewhere => elsewhere.push_back((job, since)),
+            }
+            MAKES.store(0, Release);
+        }
     }
-}
-
-type Compile = unsafe extern "C" fn(*const JitRequest, *mut JitAnswer);
-
-fn open() -> Result<Compile, String> {
-    let file = own_folder().join("libokl_jit.so");
-    let name = CString::new(file.as_os_str().as_bytes()).expect("names of files have no NUL");
-    let function = CString::new(COMPILE).expect("it has no NUL");
-    // SAFETY: the name has the version of the function's type.
-    let compile = unsafe { Opened::new(&name)?.symbol(&function)? };
-    // The program may have begun to end meanwhile.
-    finish_at_end();
-    Ok(compile)
-}
-
-fn make(compile: Compile, job: &Job) -> Result<Made, String> {
-    let request = JitRequest {
-        bitcode: job.bitcode.as_ptr().cast_mut().cast(),
-        length: job.bitcode.len() as i64,
-        addresses: job.addresses.as_ptr().cast_mut().cast(),
-        address_count: job.addresses.len() as i64,
-        values: job.values.as_ptr().cast_mut().cast(),
-        value_count: job.values.len() as i64,
-        bytes: job.bytes.as_ptr().cast_mut().cast(),
-        flags: job.flags,
-        receiver: job.receiver.function,
-        unwanted: job.unwanted,
-        unread: job.receiver.unread,
-        vector_bits: job.vector_bits,
-    };
-    let mut message = [0u8; 512];
-    let mut answer = JitAnswer {
-        entry: std::ptr::null_mut(),
-        simplify: 0,
-        generate: 0,
-        message: message.as_mut_ptr().cast(),
-        room: message.len() as i64,
-    };
-    // SAFETY: arrays of these lengths, of code that the pass has left, and room for a message.
-    unsafe { compile(&request, &mut answer) };
-    if answer.entry.is_null() {
-        let text = CStr::from_bytes_until_nul(&message).unwrap_or_default();
-        return Err(text.to_string_lossy().into_owned());
-    }
-    // SAFETY: that is its type.
-    let entry = unsafe {
-        std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_void)>(answer.entry)
-    };
-    let seconds = [answer.simplify, answer.generate].map(|one| one as f64 * 1e-9);
-    Ok(Made { entry, seconds })
 }
 
 /// A text of the program's.
@@ -234,4 +218,66 @@ pub(crate) unsafe fn text(of: *const c_void) -> String {
     // SAFETY: the caller's promise.
     let text = unsafe { CStr::from_ptr(of.cast::<c_char>()) };
     text.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forked;
+
+    fn job(told: std::sync::mpsc::Sender<bool>) -> Job {
+        Job {
+            code: Code {
+                // That of nothing.
+                bitcode: Vec::new(),
+                addresses: Vec::new(),
+                values: Vec::new(),
+                bytes: Vec::new(),
+                flags: 0,
+                vector_bits: 0,
+                unwanted: 0,
+                unread: 0,
+            },
+            receiver: Receiver {
+                function: std::ptr::null_mut(),
+                unread: 0,
+            },
+            then: Box::new(move |made| {
+                let _ = told.send(made.is_err());
+            }),
+        }
+    }
+
+    /// Whether it was tried, and came to nothing.
+    fn is_tried() -> bool {
+        let (told, tell) = channel();
+        request(job(told));
+        tell.recv().unwrap_or(false)
+    }
+
+    #[test]
+    fn a_forked_process_has_a_thread_of_its_own_or_none() {
+        assert!(is_tried());
+        while MAKES.load(Acquire) != 0 {
+            std::thread::yield_now();
+        }
+        assert_eq!(forked(is_tried), Some(true));
+        // The thread of this process is in the middle of something.
+        MAKES.store(std::process::id(), Release);
+        assert_eq!(forked(|| !is_tried()), Some(true));
+        MAKES.store(0, Release);
+        assert_eq!(forked(is_tried), Some(true));
+        // At the end what is asked for is not made.
+        let ends = || {
+            finish();
+            !is_tried()
+        };
+        assert_eq!(forked(ends), Some(true));
+        let ends_with_thread = || {
+            let is_tried = is_tried();
+            finish();
+            is_tried && !self::is_tried()
+        };
+        assert_eq!(forked(ends_with_thread), Some(true));
+    }
 }

@@ -8,14 +8,24 @@
 //! | module | what it does |
 //! |---|---|
 //! | `settings` | what the user asks for |
-//! | `compiler` | the thread that has versions made, by `libokl_jit.so` |
+//! | `lock` | a lock that a process does not inherit |
+//! | `report` | tells of versions in the end |
+//! | `identity` | what machine code rests on besides what is compiled |
+//! | `image` | machine code that can be anywhere in memory, and in a file |
+//! | `cache` | versions on disk, for other processes |
+//! | `make` | makes one: from the cache, or by `libokl_jit.so` |
+//! | `compiler` | the thread that does that |
 //! | `trial` | whether a version is faster than the code as it was |
 //! | `versions` | which versions there are of some code, and for which values |
-//! | `report` | tells of them in the end |
 //!
-//! A module uses those above it, but for `report`, which they are told to.
+//! A module uses those above it.
 
+mod cache;
 mod compiler;
+mod identity;
+mod image;
+mod lock;
+mod make;
 mod report;
 mod settings;
 mod trial;
@@ -23,3 +33,21 @@ mod versions;
 
 pub use compiler::Receiver;
 pub use versions::{Asked, Version, find, values};
+
+/// What a process that is forked from a test answers. None where it does not end by itself, and soon.
+#[cfg(test)]
+fn forked(answer: impl FnOnce() -> bool) -> Option<bool> {
+    const SECONDS: u32 = 20;
+    // SAFETY: the process answers, and ends without running anything else of the test's.
+    unsafe {
+        let process = libc::fork();
+        if process == 0 {
+            libc::alarm(SECONDS);
+            let answer = answer();
+            libc::_exit(i32::from(answer))
+        }
+        let mut status = 0;
+        assert_eq!(libc::waitpid(process, &mut status, 0), process);
+        libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status) == 1)
+    }
+}

@@ -1,7 +1,8 @@
 //! Tells, in the end, which versions there were, where the user asks for statistics.
 
-use std::sync::{Mutex, Once};
+use std::sync::Once;
 
+use crate::lock::Lock;
 use crate::settings::settings;
 
 /// Something that is told of.
@@ -10,12 +11,12 @@ pub(crate) trait Tells: Sync {
     fn tell(&self) -> String;
 }
 
-static ALL: Mutex<Vec<&'static dyn Tells>> = Mutex::new(Vec::new());
+static ALL: Lock<Vec<&'static dyn Tells>> = Lock::new(Vec::new());
 
 /// Something is to be told of.
 pub(crate) fn add(one: &'static dyn Tells) {
     static AT_END: Once = Once::new();
-    if let Ok(mut all) = ALL.lock() {
+    if let Some(mut all) = ALL.hold() {
         all.push(one);
     }
     if settings().tells {
@@ -27,7 +28,7 @@ pub(crate) fn add(one: &'static dyn Tells) {
 }
 
 extern "C" fn tell() {
-    let Ok(all) = ALL.lock() else { return };
+    let Some(all) = ALL.hold() else { return };
     let text: String = all.iter().map(|one| one.tell()).collect();
     eprint!("{text}");
 }

@@ -1,8 +1,9 @@
 //! What the user asks for. What is not valid ends the program at the first loop that might have versions.
 
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use okl_job::settings::{Statistics, said, statistics, switch};
+use okl_job::settings::{Statistics, said, size, statistics, switch};
 use okl_job::{Environment, own_environment};
 
 /// When versions are made.
@@ -16,13 +17,22 @@ pub(crate) enum Mode {
     Sync,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Where versions are kept for the next run of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Cache {
+    pub(crate) folder: PathBuf,
+    /// So many bytes there may be.
+    pub(crate) most: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) mode: Mode,
     /// Results need not be those of the code as it was compiled ahead of time: `OKL_JIT_FMA`.
     pub(crate) loose: bool,
     /// Whether versions are told of in the end.
     pub(crate) tells: bool,
+    pub(crate) cache: Option<Cache>,
 }
 
 fn read(environment: impl Environment) -> Result<Settings, String> {
@@ -36,7 +46,27 @@ fn read(environment: impl Environment) -> Result<Settings, String> {
         mode,
         loose: switch(&environment, "OKL_JIT_FMA", false)?,
         tells: statistics(&environment)? == Some(Statistics::Printed),
+        cache: cache(&environment)?,
     })
+}
+
+/// `OKL_JIT_CACHE`, or where the user has what programs keep.
+fn cache(environment: &impl Environment) -> Result<Option<Cache>, String> {
+    const MOST: u64 = 64 << 20;
+    let most = size(environment, "OKL_JIT_CACHE_SIZE", "KMG", "64K")?.unwrap_or(MOST);
+    let absolute = |name: &str| {
+        let path = said(environment, name).map(PathBuf::from);
+        path.filter(|one| one.is_absolute())
+    };
+    let folder = match environment("OKL_JIT_CACHE").as_deref() {
+        Some("" | "0") => None,
+        // The program may go to another folder.
+        Some(folder) => Some(std::path::absolute(folder).map_err(|why| why.to_string())?),
+        None => absolute("XDG_CACHE_HOME")
+            .or_else(|| absolute("HOME").map(|home| home.join(".cache")))
+            .map(|folder| folder.join("okl")),
+    };
+    Ok(folder.map(|folder| Cache { folder, most }))
 }
 
 /// The variables of a program that runs with the rights of its file are not the user's to set.
@@ -50,9 +80,9 @@ fn of_the_process() -> Result<Settings, String> {
 }
 
 /// Those of this process.
-pub(crate) fn settings() -> Settings {
+pub(crate) fn settings() -> &'static Settings {
     static SETTINGS: OnceLock<Settings> = OnceLock::new();
-    *SETTINGS.get_or_init(|| {
+    SETTINGS.get_or_init(|| {
         of_the_process().unwrap_or_else(|wrong| {
             eprintln!("okl: {wrong}");
             std::process::exit(1)
@@ -79,5 +109,49 @@ mod tests {
         assert_eq!(set("OKL_JIT_FMA", "1").map(|one| one.loose), Ok(true));
         assert!(set("OKL_JIT_FMA", "2").is_err());
         assert_eq!(set("OKL_STATS", "1").map(|one| one.tells), Ok(true));
+    }
+
+    #[test]
+    fn versions_are_kept_where_the_user_says() {
+        let folder = |set: &[(&'static str, &'static str)]| {
+            let set = set.to_vec();
+            let value = move |asked: &str| {
+                let found = set.iter().find(|(name, _)| *name == asked);
+                found.map(|(_, value)| (*value).to_owned())
+            };
+            let cache = read(value).map(|one| one.cache);
+            cache.map(|one| one.map(|one| one.folder.display().to_string()))
+        };
+        let is = |folder: &str| Ok(Some(folder.to_owned()));
+        let home = ("HOME", "/home/a");
+        assert_eq!(folder(&[]), Ok(None));
+        assert_eq!(folder(&[home]), is("/home/a/.cache/okl"));
+        assert_eq!(folder(&[home, ("XDG_CACHE_HOME", "/c")]), is("/c/okl"));
+        // By the XDG's word.
+        assert_eq!(
+            folder(&[home, ("XDG_CACHE_HOME", "c")]),
+            is("/home/a/.cache/okl")
+        );
+        assert_eq!(folder(&[home, ("OKL_JIT_CACHE", "/d")]), is("/d"));
+        for none in ["", "0"] {
+            assert_eq!(folder(&[home, ("OKL_JIT_CACHE", none)]), Ok(None));
+        }
+        let wrong =
+            "OKL_JIT_CACHE_SIZE=1: valid values are a number and one of K, M, G, at least 64K";
+        assert_eq!(
+            folder(&[("OKL_JIT_CACHE_SIZE", "1")]),
+            Err(wrong.to_owned())
+        );
+        let most = |value: &'static str| {
+            let all = move |asked: &str| match asked {
+                "HOME" => Some("/home/a".to_owned()),
+                "OKL_JIT_CACHE_SIZE" => Some(value.to_owned()),
+                _ => None,
+            };
+            read(all).map(|one| one.cache.expect("a cache").most)
+        };
+        assert_eq!(most("2M"), Ok(2 << 20));
+        assert_eq!(most(""), Ok(64 << 20));
+        assert!(most("63K").is_err());
     }
 }

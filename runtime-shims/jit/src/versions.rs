@@ -7,11 +7,14 @@ use std::cell::UnsafeCell;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::*};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use okl_abi::jit::{JitCode, JitValue, code_flags, value};
 
+use crate::cache::Code;
 use crate::compiler::{self, Job, Receiver, text};
+use crate::lock::Lock;
+use crate::make::How;
 use crate::report::{self, Tells};
 use crate::settings::{Mode, Settings, settings};
 use crate::trial::Trial;
@@ -25,7 +28,7 @@ pub struct Version<E: 'static> {
     kept: Arc<[usize]>,
     key: Box<[u8]>,
     unwanted: i64,
-    became: OnceLock<Result<Became<E>, String>>,
+    became: OnceLock<Result<Became<E>, WhyNot>>,
     /// Where it is handed over.
     room: UnsafeCell<MaybeUninit<E>>,
     asked: AtomicU64,
@@ -38,7 +41,14 @@ unsafe impl<E: Send + Sync> Sync for Version<E> {}
 
 struct Became<E> {
     functions: E,
-    seconds: [f64; 2],
+    how: How,
+}
+
+/// Why there is no version.
+enum WhyNot {
+    Failed(String),
+    /// It could be used, but shall not be.
+    NotUsed(String),
 }
 
 impl<E: Copy> Version<E> {
@@ -84,7 +94,7 @@ struct Versions<E: 'static> {
     name: String,
     /// The one that was asked for last, or null.
     last: AtomicPtr<Version<E>>,
-    table: Mutex<Table<E>>,
+    table: Lock<Table<E>>,
     /// How often code was asked for that could have versions.
     asked: AtomicU64,
 }
@@ -167,7 +177,7 @@ impl<E: Copy + Send + Sync + 'static> Versions<E> {
             let new = Box::into_raw(Box::new(Self {
                 name: text((*code).name),
                 last: AtomicPtr::new(std::ptr::null_mut()),
-                table: Mutex::new(Table {
+                table: Lock::new(Table {
                     kept: (0..(*code).value_count as usize).collect(),
                     all: Vec::new(),
                     before: Vec::new(),
@@ -193,7 +203,7 @@ impl<E: Copy + Send + Sync + 'static> Versions<E> {
         &self,
         asked: &Asked<'_, E>,
         code: &JitCode,
-        settings: Settings,
+        settings: &Settings,
     ) -> Option<&'static Version<E>> {
         self.asked.fetch_add(1, Relaxed);
         let values = Values {
@@ -206,11 +216,7 @@ impl<E: Copy + Send + Sync + 'static> Versions<E> {
         let last = unsafe { self.last.load(Acquire).as_ref() };
         let version = match last.filter(|one| one.is_for(&values)) {
             Some(last) => last,
-            None => self
-                .table
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .find(&values),
+            None => self.table.hold()?.find(&values),
         };
         self.last
             .store(std::ptr::from_ref(version).cast_mut(), Release);
@@ -276,7 +282,7 @@ impl<E: Copy + Send + Sync + 'static> Version<E> {
         asked: &Asked<'_, E>,
         code: &JitCode,
         values: &[JitValue],
-        settings: Settings,
+        settings: &Settings,
     ) {
         let loose = match settings.loose {
             true => code_flags::LOOSE,
@@ -292,26 +298,29 @@ impl<E: Copy + Send + Sync + 'static> Version<E> {
             )
         };
         compiler::request(Job {
-            bitcode: bitcode.to_vec(),
-            addresses: addresses.to_vec(),
-            values: self.kept.iter().map(|&at| values[at]).collect(),
-            bytes: self.key.to_vec(),
-            flags,
-            vector_bits: code.vector_bits,
+            code: Code {
+                bitcode: bitcode.to_vec(),
+                addresses: addresses.to_vec(),
+                values: self.kept.iter().map(|&at| values[at]).collect(),
+                bytes: self.key.to_vec(),
+                flags,
+                vector_bits: code.vector_bits,
+                unwanted: self.unwanted,
+                unread: asked.receiver.unread,
+            },
             receiver: asked.receiver,
-            unwanted: self.unwanted,
             then: Box::new(move |made| {
-                let became = made.and_then(|made| {
+                let became = made.map_err(WhyNot::Failed).and_then(|made| {
                     let room = self.room.get();
                     // SAFETY: what hands over writes an `E` there, and nobody else accesses it.
                     let functions = unsafe {
                         made.hand_over(room.cast::<c_void>());
                         (*room).assume_init()
                     };
-                    let functions = accepts(functions, compiled, flags)?;
+                    let functions = accepts(functions, compiled, flags);
                     Ok(Became {
-                        functions,
-                        seconds: made.seconds,
+                        functions: functions.map_err(WhyNot::NotUsed)?,
+                        how: made.how,
                     })
                 });
                 // Nobody else says what it became.
@@ -347,21 +356,32 @@ unsafe fn slice<'a, T>(first: *const T, count: i64) -> &'a [T] {
 
 impl<E: Copy + Send + Sync + 'static> Tells for Versions<E> {
     fn tell(&self) -> String {
-        let table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(table) = self.table.hold() else {
+            return String::new();
+        };
         let asked = self.asked.load(Relaxed);
         let mut lines = format!("okl: versions of {}: {asked} calls\n", self.name);
         for one in table.before.iter().chain(&table.all) {
             let calls = one.calls.load(Relaxed);
             let what = match one.became.get() {
                 None => "not made".to_owned(),
-                Some(Err(why)) => format!("warning: failed: {why}"),
+                Some(Err(WhyNot::Failed(why))) => format!("warning: failed: {why}"),
+                Some(Err(WhyNot::NotUsed(why))) => format!("not used: {why}"),
                 Some(Ok(became)) => {
-                    let [simplify, generate] = became.seconds.map(|one| one * 1e3);
+                    let how = match became.how {
+                        How::Compiled(seconds) => {
+                            let [simplify, generate] = seconds.map(|one| one * 1e3);
+                            format!("made in {simplify:.1} + {generate:.1} ms")
+                        }
+                        How::Cached(seconds) => {
+                            format!("from the cache in {:.2} ms", seconds * 1e3)
+                        }
+                    };
                     let verdict = match one.trial.is_faster() {
                         Some(false) => ", slower than the code as it was",
                         Some(true) | None => "",
                     };
-                    format!("made in {simplify:.1} + {generate:.1} ms, {calls} calls{verdict}")
+                    format!("{how}, {calls} calls{verdict}")
                 }
             };
             lines += &format!("okl:   {} values: {what}\n", one.kept.len());
@@ -439,7 +459,12 @@ mod tests {
         let mut table = table();
         let version = find(&mut table, [1, 2, 3], 0);
         assert_eq!(version.functions(), None);
-        assert!(version.became.set(Err("it has no code".to_owned())).is_ok());
+        assert!(
+            version
+                .became
+                .set(Err(WhyNot::Failed("it has no code".to_owned())))
+                .is_ok()
+        );
         assert_eq!(version.functions(), None);
     }
 }

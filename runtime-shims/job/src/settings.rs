@@ -54,6 +54,35 @@ pub fn number(environment: impl Environment, name: &str) -> Result<Option<u32>, 
     }
 }
 
+/// So many bytes: a number and one of `units`, which are some of K, M and G; at least `least`, if it is said.
+pub fn size(
+    environment: impl Environment,
+    name: &str,
+    units: &str,
+    least: &str,
+) -> Result<Option<u64>, String> {
+    let bytes = |text: &str| {
+        let (at, unit) = text.char_indices().next_back()?;
+        let unit = unit.to_ascii_uppercase();
+        let number: u64 = text[..at].parse().ok()?;
+        let power = "KMG".find(unit).filter(|_| units.contains(unit))?;
+        number.checked_mul(1 << (10 * (power + 1)))
+    };
+    let Some(text) = said(environment, name) else {
+        return Ok(None);
+    };
+    match bytes(&text) {
+        Some(number) if Some(number) >= bytes(least) => Ok(Some(number)),
+        _ => {
+            let units: Vec<_> = units.chars().map(String::from).collect();
+            let units = units.join(", ");
+            Err(format!(
+                "{name}={text}: valid values are a number and one of {units}, at least {least}"
+            ))
+        }
+    }
+}
+
 /// What `OKL_BACKEND` chooses among.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]

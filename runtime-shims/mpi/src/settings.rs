@@ -165,35 +165,9 @@ impl Settings {
                     ("always", LargePages::Always),
                 ],
             )?,
-            memory: memory(&variable)?,
+            memory: settings::size(&variable, "OKL_MEMORY", "MG", "16M")?,
             stack_bytes,
         })
-    }
-}
-
-/// What `OKL_MEMORY` says.
-fn memory(variable: &impl Fn(&str) -> Option<String>) -> Result<Option<u64>, String> {
-    const NAME: &str = "OKL_MEMORY";
-    let Some(text) = settings::said(variable, NAME) else {
-        return Ok(None);
-    };
-    let unit = text.char_indices().next_back();
-    let bytes = unit.and_then(|(at, unit)| {
-        let number: u64 = text[..at].parse().ok()?;
-        let shift = match unit.to_ascii_uppercase() {
-            'M' => 20,
-            'G' => 30,
-            _ => return None,
-        };
-        number
-            .checked_mul(1 << shift)
-            .filter(|&bytes| bytes >= 16 << 20)
-    });
-    match bytes {
-        Some(bytes) => Ok(Some(bytes)),
-        None => Err(format!(
-            "{NAME}={text}: valid values are a number and one of M, G, at least 16M"
-        )),
     }
 }
 

@@ -91,7 +91,8 @@ fn check(document: &Path, tools: &Tools, common: &Common) -> Result<(), String> 
     let finished = process::run(
         Command::new("bash")
             .args(["-e", "-o", "pipefail", "-c", &script(&blocks)])
-            .env("PATH", path),
+            .env("PATH", path)
+            .env("OKL_JIT_CACHE", "0"),
         folder.path(),
         "",
         LIMIT,

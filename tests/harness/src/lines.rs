@@ -119,6 +119,8 @@ fn check(test: &Path, tools: &Tools, keep: bool) -> Result<Outcome, String> {
                     .env("PATH", tools.path())
                     // Where short regions run depends on times, and so does what is counted.
                     .env("OKL_REGIONS_ALONE", "0")
+                    // What one run of the tests has left is not for the next one.
+                    .env("OKL_JIT_CACHE", "0")
                     .envs(in_order)
                     .envs(quick.iter().chain(shares).copied()),
                 folder.path(),

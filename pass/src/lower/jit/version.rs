@@ -3,11 +3,12 @@
 use std::time::Instant;
 
 use okl_abi::Effects;
-use okl_abi::jit::{ENTRY, JitValue, code_flags};
+use okl_abi::jit::{ENTRY, JitValue, LINKS, code_flags};
 
 use super::fold::{self, Known};
 use super::{declared, rounding};
 use crate::analysis::runtime::{effects, effects_of};
+pub use crate::llvm::llvm_file;
 use crate::llvm::{Function, Linked, Machine, Module, OwnModule, own_targets};
 use crate::marks::set_vector_bits;
 
@@ -33,10 +34,25 @@ pub struct Request<'a> {
     pub vector_bits: i64,
 }
 
+/// Machine code.
+pub enum Made {
+    /// What calls the receiver, where it is: see [`okl_abi::jit::JitAnswer::entry`].
+    Linked(*mut std::ffi::c_void),
+    /// An object, and how it calls what is at the addresses; the receiver's number among these.
+    Object {
+        /// See [`okl_abi::jit::JitAnswer::object`].
+        bytes: Vec<u8>,
+        /// See [`okl_abi::jit::JitAnswer::names`].
+        names: Vec<String>,
+        /// See [`okl_abi::jit::JitAnswer::receiver`].
+        receiver: Option<usize>,
+    },
+}
+
 /// A version.
 pub struct Version {
-    /// What calls the receiver, where it is: see [`okl_abi::jit::JitAnswer::entry`].
-    pub entry: *mut std::ffi::c_void,
+    /// Its code.
+    pub made: Made,
     /// Nanoseconds that simplifying it took, and making machine code.
     pub nanoseconds: [u64; 2],
 }
@@ -92,10 +108,17 @@ pub fn make(request: &Request<'_>) -> Result<Version, String> {
     let simplified = start.elapsed().as_nanos() as u64;
     let object = machine.compile(&mut code, false);
     let object = object.ok_or("LLVM has no machine code for it")?;
-    let entry = Linked::of(&object, &symbols)?.address(ENTRY)?;
+    let made = match LINKS {
+        false => Made::Linked(Linked::of(&object, &symbols)?.address(ENTRY)?),
+        true => Made::Object {
+            bytes: object,
+            receiver: symbols.iter().position(|one| one.1 == request.receiver),
+            names: symbols.into_iter().map(|(name, _)| name).collect(),
+        },
+    };
     let all = start.elapsed().as_nanos() as u64;
     Ok(Version {
-        entry,
+        made,
         nanoseconds: [simplified, all - simplified],
     })
 }
