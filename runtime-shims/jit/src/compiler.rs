@@ -279,5 +279,17 @@ mod tests {
             is_tried && !self::is_tried()
         };
         assert_eq!(forked(ends_with_thread), Some(true));
+        // The thread itself may end the process.
+        let ends_by_thread = || {
+            let (told, tell) = channel();
+            let mut job = job(channel().0);
+            job.then = Box::new(move |_| {
+                finish();
+                let _ = told.send(true);
+            });
+            request(job);
+            tell.recv().unwrap_or(false) && !is_tried()
+        };
+        assert_eq!(forked(ends_by_thread), Some(true));
     }
 }
