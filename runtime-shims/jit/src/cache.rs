@@ -98,7 +98,7 @@ impl Cache {
         let mathematics =
             mathematics.ok_or("it has mathematical functions of unknown libraries")?;
         let compiler = identity::of_file(compiler)
-            .ok_or_else(|| format!("{} has no build id", compiler.display()))?;
+            .ok_or_else(|| format!("{} is not there, or has no build id", compiler.display()))?;
         let mut maker = DirBuilder::new();
         maker
             .recursive(true)

@@ -1,13 +1,15 @@
 //! Has versions made, on a thread of its own. What another process makes waits, for a while, and what is asked for meanwhile is
 //! made first: ranks of a job make one version each. A process that was forked has no such thread: it gets one of its own when
-//! it asks, if the other one was making nothing then. Nobody holds a lock that such a process could wait for.
+//! it asks: who forks waits until nothing is being made. Nobody holds a lock that such a process could wait for.
 //!
 //! The thread has made what it is making before the program ends: what LLVM has is taken apart then. `exit` is told of in front
 //! of all of that where the program's first thread calls it; where another one does, by a function of `atexit` that is asked for
 //! when LLVM is open, which has nothing taken apart that it makes later.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ffi::{CStr, c_char, c_void};
+use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering::*};
 use std::sync::mpsc::{Receiver as Queue, RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, JoinHandle};
@@ -56,8 +58,43 @@ struct Thread {
 /// Threads stay, as a process does not know whether another one's is being looked at.
 static THREAD: AtomicPtr<Thread> = AtomicPtr::new(std::ptr::null_mut());
 
-/// The process whose thread is making something, or 0.
+/// The process whose thread is making something, or 0; or that a thread is forking meanwhile.
 static MAKES: AtomicU32 = AtomicU32::new(0);
+const FORKS: u32 = u32::MAX;
+
+thread_local! {
+    /// Whether this thread forks, and has the other one wait.
+    static HOLDS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A process that was forked in the middle of something would have LLVM's and the loader's locks held by nobody, and meet them
+/// when it ends: what is being made is waited for, but not for ever, as it may itself wait for who forks.
+extern "C" fn before_fork() {
+    const MOST: Duration = Duration::from_secs(2);
+    let start = Instant::now();
+    let is_own = std::thread::current().name() == Some(NAME);
+    while !is_own && start.elapsed() < MOST {
+        if MAKES.compare_exchange(0, FORKS, AcqRel, Relaxed).is_ok() {
+            HOLDS.set(true);
+            return;
+        }
+        std::thread::sleep(Duration::from_micros(100));
+    }
+}
+
+/// In both processes. Where it was not waited for, the new one has no versions.
+extern "C" fn after_fork() {
+    if HOLDS.replace(false) {
+        MAKES.store(0, Release);
+    }
+}
+
+/// Begins to make something.
+fn begin(process: u32) {
+    while MAKES.compare_exchange(0, process, AcqRel, Relaxed).is_err() {
+        std::thread::sleep(Duration::from_micros(100));
+    }
+}
 
 /// Nothing else is made.
 static ENDS: AtomicBool = AtomicBool::new(false);
@@ -75,7 +112,7 @@ fn thread() -> Option<&'static Thread> {
     let process = std::process::id();
     // What LLVM and the loader were doing when this process was forked is never done here.
     let makes = MAKES.load(Acquire);
-    if ENDS.load(Relaxed) || makes != 0 && makes != process {
+    if ENDS.load(Relaxed) || ![0, FORKS, process].contains(&makes) {
         return None;
     }
     let there = THREAD.load(Acquire);
@@ -87,6 +124,11 @@ fn thread() -> Option<&'static Thread> {
     let new = Box::leak(Box::new(start(process)?));
     match THREAD.compare_exchange(there, new, AcqRel, Acquire) {
         Ok(_) => {
+            static FORK: Once = Once::new();
+            // SAFETY: functions that do not unwind.
+            FORK.call_once(|| unsafe {
+                libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork));
+            });
             finish_at_end();
             Some(new)
         }
@@ -98,12 +140,14 @@ fn thread() -> Option<&'static Thread> {
     }
 }
 
+const NAME: &str = "okl-jit";
+
 /// LLVM's passes call each other.
 const STACK: usize = 64 << 20;
 
 fn start(process: u32) -> Option<Thread> {
     let (jobs, queue) = channel();
-    let builder = Builder::new().name("okl-jit".to_owned()).stack_size(STACK);
+    let builder = Builder::new().name(NAME.to_owned()).stack_size(STACK);
     // The program's handlers of signals run on its own threads.
     // SAFETY: sets that are written here; what this thread had is put back.
     let handle = unsafe {
@@ -195,7 +239,7 @@ fn work(queue: &Queue<Message>, process: u32) {
             if ENDS.load(Relaxed) {
                 return;
             }
-            MAKES.store(process, Release);
+            begin(process);
             let waits = since.elapsed() < PATIENCE;
             match maker.attempt(&job.code, job.receiver.function, waits) {
                 Attempt::Done(made) => {
@@ -258,15 +302,18 @@ mod tests {
     #[test]
     fn a_forked_process_has_a_thread_of_its_own_or_none() {
         assert!(is_tried());
-        while MAKES.load(Acquire) != 0 {
-            std::thread::yield_now();
-        }
         assert_eq!(forked(is_tried), Some(true));
-        // The thread of this process is in the middle of something.
-        MAKES.store(std::process::id(), Release);
+        // The thread of this process is in the middle of something, and does not finish it.
+        begin(std::process::id());
         assert_eq!(forked(|| !is_tried()), Some(true));
-        MAKES.store(0, Release);
+        // It finishes it.
+        let end = std::thread::spawn(|| {
+            std::thread::sleep(Duration::from_millis(50));
+            MAKES.store(0, Release);
+        });
         assert_eq!(forked(is_tried), Some(true));
+        end.join().expect("it ends");
+        assert!(is_tried());
         // At the end what is asked for is not made.
         let ends = || {
             finish();
@@ -279,5 +326,17 @@ mod tests {
             is_tried && !self::is_tried()
         };
         assert_eq!(forked(ends_with_thread), Some(true));
+        // The thread itself may end the process.
+        let ends_by_thread = || {
+            let (told, tell) = channel();
+            let mut job = job(channel().0);
+            job.then = Box::new(move |_| {
+                finish();
+                let _ = told.send(true);
+            });
+            request(job);
+            tell.recv().unwrap_or(false) && !is_tried()
+        };
+        assert_eq!(forked(ends_by_thread), Some(true));
     }
 }

@@ -467,4 +467,38 @@ mod tests {
         );
         assert_eq!(version.functions(), None);
     }
+
+    #[test]
+    fn what_became_of_versions_is_told() {
+        let mut table = table();
+        let became = |functions, how| Ok(Became { functions, how });
+        let all = [
+            None,
+            Some(Err(WhyNot::Failed("it has no code".to_owned()))),
+            Some(Err(WhyNot::NotUsed("it has other lanes".to_owned()))),
+            Some(became(1, How::Compiled([0.0012, 0.034]))),
+            Some(became(2, How::Cached(0.000_321))),
+        ];
+        for (number, one) in all.into_iter().enumerate() {
+            let version = find(&mut table, [1, 2, number as u32], 0);
+            if let Some(one) = one {
+                assert!(version.became.set(one).is_ok());
+            }
+        }
+        let versions = Versions {
+            name: "loop()".to_owned(),
+            last: AtomicPtr::new(std::ptr::null_mut()),
+            table: Lock::new(table),
+            asked: AtomicU64::new(9),
+        };
+        let lines = [
+            "okl: versions of loop(): 9 calls",
+            "okl:   3 values: not made",
+            "okl:   3 values: warning: failed: it has no code",
+            "okl:   3 values: not used: it has other lanes",
+            "okl:   3 values: made in 1.2 + 34.0 ms, 0 calls",
+            "okl:   3 values: from the cache in 0.32 ms, 0 calls",
+        ];
+        assert_eq!(versions.tell().lines().collect::<Vec<_>>(), lines);
+    }
 }
