@@ -73,6 +73,7 @@ static THREAD: Mutex<Option<Thread>> = Mutex::new(None);
 
 /// Has something made. Where there can be no thread it is not.
 pub(crate) fn request(job: Job) {
+    FIRST.with(|_| {});
     let Ok(mut thread) = THREAD.lock() else {
         return;
     };
@@ -117,6 +118,23 @@ fn start(process: u32) -> Option<Thread> {
 fn finish_at_end() {
     // SAFETY: a function that does not unwind.
     unsafe { libc::atexit(finish) };
+}
+
+/// Where the program's first thread ends it, that comes before all that is called at the end: LLVM has things that are taken
+/// apart then and that it only makes while it works.
+struct First;
+
+thread_local! {
+    static FIRST: First = const { First };
+}
+
+impl Drop for First {
+    fn drop(&mut self) {
+        // SAFETY: asks the system.
+        if unsafe { libc::gettid() }.cast_unsigned() == std::process::id() {
+            finish();
+        }
+    }
 }
 
 /// What is being made is done, and no more.
