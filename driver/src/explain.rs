@@ -83,7 +83,7 @@ const TABLE: &[Advice] = &[
     advice("Chain", "it is trusted that", "Look whether it is so; --okl-strict makes it an error."),
     advice("Chain", "stay", "docs/loop-chains.md says what loops a chain can have."),
     advice("Fused", "not run as one", "docs/loop-chains.md says which parallel loops can run as one; where pragmas make a chain of them, more can."),
-    advice("Jit", "is not compiled once more", "docs/jit.md says what kernels of such loops can do; the loop runs as it was compiled."),
+    advice("Jit", "is not compiled once more", "docs/jit.md says what such loops and regions can do; it runs as it was compiled."),
     // Nothing to change.
     advice("Jit", "", ""),
     advice("Distributed", "", ""),

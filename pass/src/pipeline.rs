@@ -414,11 +414,12 @@ fn choose_version(run: &Run<'_>) -> bool {
 
 /// Leaves the code of loops as it is now for the program to compile once more, where the user asks for that.
 fn embed(run: &Run<'_>) -> bool {
-    llvm::jit_option()
-        && jit::embed::emit(
-            run.module,
-            &jit::embed::check(run.module, &run.vector_unit()),
-        )
+    if !llvm::jit_option() {
+        return false;
+    }
+    let named = gpu::give_names(run.module);
+    let left = jit::embed::check(run.module, &run.vector_unit());
+    jit::embed::emit(run.module, &left) || named
 }
 
 /// Makes the loops of a lowered module work on several elements at once.

@@ -189,7 +189,10 @@ impl<'a, 'm> Kernel<'a, 'm> {
 pub fn says_nothing(intrinsic: &str) -> bool {
     matches!(
         intrinsic,
-        "llvm.assume" | "llvm.lifetime.start" | "llvm.lifetime.end"
+        "llvm.assume"
+            | "llvm.experimental.noalias.scope.decl"
+            | "llvm.lifetime.start"
+            | "llvm.lifetime.end"
     ) || intrinsic.starts_with("llvm.dbg.")
 }
 

@@ -127,6 +127,18 @@ impl<'m> Call<'m> {
         }
     }
 
+    /// Whether the callee keeps no copy of a pointer that it is passed, and does nothing through it but read.
+    pub fn only_reads_behind(self, index: usize) -> bool {
+        let has = |name: &str| {
+            let place = Place::Parameter(index);
+            let callee = self.callee_function();
+            let of_callee = || callee.and_then(|callee| callee.attribute(place, name));
+            self.attribute(place, name).or_else(of_callee)
+        };
+        // A number of 0 says that nothing of the pointer is kept.
+        has("captures").is_some_and(|one| one.number() == 0) && has("readonly").is_some()
+    }
+
     fn add(self, attribute: LLVMAttributeRef) {
         // SAFETY: a call and an attribute of its context.
         unsafe { LLVMAddCallSiteAttribute(self.raw(), Place::Call.number(), attribute) }

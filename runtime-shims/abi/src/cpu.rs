@@ -1,4 +1,5 @@
-//! What the code of OKL's kernels shares with `libokl_cpu.so`, which knows what they cost on the processor.
+//! What the code of OKL's kernels and of OpenMP's regions shares with `libokl_cpu.so`, which knows what kernels cost on the
+//! processor, and of which regions there are versions.
 
 use crate::{functions::function_table, tables::abi_structs};
 
@@ -15,6 +16,12 @@ macro_rules! for_each_cpu_fn {
             /// What a thread's part of the kernel accesses, as `okl_mpi_sections` has it, but for marks; null where that is
             /// not known.
             fn okl_cpu_accesses_v1(kernel: ptr, table: ptr, computed: ptr): [APART];
+            /// What is to run in place of `function`, which threads of a team are to run: a version of it, or itself. `code` is
+            /// its `JitCode`; `arguments` has its parameters, of 8 bytes each, as far as `code` asks for them. `call`, a
+            /// `RegionCall`, is filled in.
+            fn okl_cpu_version_v1(call: ptr, code: ptr, function: ptr, arguments: ptr) -> ptr: [HAS_VERSIONS];
+            /// It has run.
+            fn okl_cpu_ran_v1(call: ptr): [];
         }
     };
 }
@@ -31,6 +38,16 @@ abi_structs! {
         /// The library's: 0 until it has met the kernel.
         number: i64,
     }
+
+    /// A region that runs.
+    struct RegionCall {
+        /// The version for the values that are there, or null: the library's.
+        version: ptr,
+        /// When it began, in nanoseconds since some moment.
+        begin: i64,
+        /// Whether it is the version that runs.
+        of_version: i64,
+    }
 }
 
 #[cfg(test)]
@@ -40,6 +57,6 @@ mod tests {
     #[test]
     fn the_list_is_the_one_of_its_version() {
         let hash = crate::hash(TEXT, LAYOUT_TEXT);
-        assert_eq!((ALL.len(), hash), (3, 0xf2925fb0b609bec));
+        assert_eq!((ALL.len(), hash), (5, 0xe3cd76f05f6918d9));
     }
 }

@@ -51,6 +51,8 @@ impl Effects {
     pub const LEAGUE: Self = Self(1 << 29);
     /// Runs a loop of OP2's: `range` runs some of its elements.
     pub const RUNS_LOOP: Self = Self(1 << 32);
+    /// Has versions of code: a version calls what receives it in place of this function, with the same parameters.
+    pub const HAS_VERSIONS: Self = Self(1 << 33);
     /// Writes the bounds of this thread's share of a loop, of which `lower` is one.
     pub const SHARES: Self = Self(1 << 13);
     /// The iterations of the loop are counted without a sign.

@@ -1,27 +1,34 @@
-//! Run-time library of OKL kernels on the processor. It does nothing for them but find out what they cost, where the user asks
-//! for that: `OKL_STATS=1`.
+//! Run-time library of OKL kernels and of regions on the processor. It finds out what kernels cost, where the user asks for that
+//! (`OKL_STATS=1`), and has regions compiled once more that were compiled for that (`--okl-jit`).
 //!
 //! | module | what it does |
 //! |---|---|
 //! | `bytes` | what the threads of a kernel say they access, as numbers of bytes |
 //! | `kernels` | the kernels of the program, what their calls took, and the table of it |
+//! | `regions` | versions of regions |
 
 mod bytes;
 mod kernels;
 #[cfg(test)]
 mod layers;
+mod regions;
 
-macro_rules! export {
-    ($($(#[$doc:meta])* fn $name:ident($($param:ident: $type:ident),*) $(-> $ret:ident)? : [$($effect:ident),*];)*) => {$(
-        $(#[$doc])*
-        ///
-        /// # Safety
-        /// Called by the code of a kernel, with the arguments it documents.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($($param: okl_abi::rust_type!($type)),*) $(-> okl_abi::rust_type!($ret))? {
-            // SAFETY: the caller's promise.
-            unsafe { kernels::$name($($param),*) }
-        }
-    )*};
+use kernels::{okl_cpu_accesses_v1, okl_cpu_begin_kernel_v1, okl_cpu_end_kernel_v1};
+use regions::{okl_cpu_ran_v1, okl_cpu_version_v1};
+
+mod exported {
+    macro_rules! export {
+        ($($(#[$doc:meta])* fn $name:ident($($param:ident: $type:ident),*) $(-> $ret:ident)? : [$($effect:ident),*];)*) => {$(
+            $(#[$doc])*
+            ///
+            /// # Safety
+            /// Called by the program's code, with the arguments it documents.
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name($($param: okl_abi::rust_type!($type)),*) $(-> okl_abi::rust_type!($ret))? {
+                // SAFETY: the caller's promise.
+                unsafe { super::$name($($param),*) }
+            }
+        )*};
+    }
+    okl_abi::for_each_cpu_fn!(export);
 }
-okl_abi::for_each_cpu_fn!(export);

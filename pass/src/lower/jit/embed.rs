@@ -1,37 +1,46 @@
-//! Leaves the code of loops over sets for the program to compile once more.
+//! Leaves code for the program to compile once more.
 //!
-//! What runs a loop is handed a [`JitCode`]: the code that it has now, before it works on several elements at once, and what a
-//! version of it may rest on. That are variables of the program that the loop's body reads and cannot change, and how
-//! the elements of its arguments lie. A loop that is not left runs as it was compiled: a remark says why.
+//! Whoever runs it is handed a [`JitCode`]: the code that it has now, before it works on several elements at once, and what a
+//! version of it may rest on. Of [loops over sets](loops) that are variables of the program that the loop's body reads and
+//! cannot change, and how the elements of its arguments lie; of [regions](regions) variables that nothing writes while they
+//! run, and what they get by value. What is not left runs as it was compiled: a remark says why.
+
+mod loops;
+mod regions;
+mod steady;
 
 use std::collections::HashSet;
 
 use okl_abi::jit::{ENTRY, JitCode, JitValue, code_flags, value};
-use okl_abi::op2::{Parameter as Passed, f};
+use okl_abi::{Effects, RuntimeFn};
 
 use super::{declared, fold, rounding};
-use crate::analysis::call_graph::is_final;
-use crate::analysis::kernel::Kernel;
-use crate::ir::Mode;
+use crate::analysis::runtime::{effects_of, is_of_runtime};
 use crate::llvm::{
-    Builder, Call, Function, Linkage, Module, OwnModule, Value, VectorUnit, Visibility, demangle,
+    Builder, Call, Function, Global, Linkage, Module, OwnModule, Value, VectorUnit, Visibility,
     hash_bytes,
 };
-use crate::lower::cpu::lanes::{loops, operand, position, record};
+use crate::lower::cpu::lanes::position;
 use crate::lower::runtime_call::declare;
-use crate::marks::runs_range;
-use crate::record::LoopRecord;
 use crate::simplified::mentioned;
 
-/// A loop that is left.
+/// Code that is left.
 pub struct Left<'m> {
-    sites: Vec<Call<'m>>,
+    at: At<'m>,
     name: String,
     bitcode: Vec<u8>,
     addresses: Vec<Value<'m>>,
     values: Vec<Place<'m>>,
     flags: i64,
     vector_bits: i64,
+}
+
+/// Where it is run.
+enum At<'m> {
+    /// By what runs loops, which has a parameter for it.
+    Loops(Vec<Call<'m>>),
+    /// By what begins regions.
+    Regions(Vec<regions::Fork<'m>>),
 }
 
 /// A value that may be known.
@@ -43,28 +52,14 @@ struct Place<'m> {
     variable: Option<Value<'m>>,
 }
 
-/// Finds the loops of a lowered module that can be left.
+/// Finds what of a lowered module can be left.
 pub fn check<'m>(module: &'m Module, unit: &VectorUnit<'_>) -> Vec<Left<'m>> {
-    let mut found = Vec::new();
-    for (range, sites) in loops(module) {
-        let is_new = sites.iter().all(|site| operand(*site, "jit").is_null());
-        let Some(record) = record(range, &sites).filter(|_| is_new) else {
-            continue;
-        };
-        match record.and_then(|record| Left::of(module, unit, range, &sites, &record)) {
-            Ok(left) => found.push(left),
-            Err(why) => {
-                for site in &sites {
-                    let message = format!("loop is not compiled once more at run time: {why}");
-                    site.instruction().remark("Jit", &message, true);
-                }
-            }
-        }
-    }
+    let mut found = loops::check(module, unit);
+    found.extend(regions::check(module, unit));
     found
 }
 
-/// Leaves them. True where the module was changed.
+/// Leaves it. True where the module was changed.
 pub fn emit<'m>(module: &'m Module, all: &[Left<'m>]) -> bool {
     for left in all {
         left.emit(module);
@@ -73,78 +68,6 @@ pub fn emit<'m>(module: &'m Module, all: &[Left<'m>]) -> bool {
 }
 
 impl<'m> Left<'m> {
-    fn of(
-        module: &'m Module,
-        unit: &VectorUnit<'_>,
-        range: Function<'m>,
-        sites: &[Call<'m>],
-        record: &LoopRecord<'_>,
-    ) -> Result<Self, String> {
-        let function = |name| operand(sites[0], name).as_function();
-        let kernel = function("kernel").filter(|one| !one.is_declaration() && is_final(*one));
-        let kernel = kernel.ok_or("the kernel is defined or replaced in another file")?;
-        let parameters = record.parameters();
-        Kernel::of(module, kernel, &parameters).keeps_to_arguments()?;
-        let roots: Vec<_> = [Some(kernel), Some(range), function("components")]
-            .into_iter()
-            .flatten()
-            .collect();
-        let reached = mentioned(&roots);
-        let bodies = || {
-            let functions = reached.iter().filter_map(|one| one.as_function());
-            functions.filter(|one| !one.is_declaration() && !one.is_interposable())
-        };
-        for body in bodies() {
-            can_be_moved(body)?;
-        }
-        let tables = reached.iter().filter_map(|one| one.as_global());
-        let mut tables = tables.filter_map(|one| one.initializer());
-        if tables.any(names_own_function) {
-            return Err(TAKES_ADDRESS.to_string());
-        }
-        let code = code(module, &reached, sites[0], record)?;
-        let found = declared(&code);
-        let addresses: Option<Vec<_>> = found.iter().map(|one| address(module, *one)).collect();
-        let addresses = addresses.ok_or("it uses something by a second name")?;
-        let mut values = Vec::new();
-        for (place, (own, there)) in found.iter().zip(&addresses).enumerate() {
-            let variable = own.as_global().filter(|one| {
-                one.is_declaration() && one.linkage() != Linkage::LLVMExternalWeakLinkage
-            });
-            let size = variable.and_then(|one| fold::size_of(module, one));
-            values.extend(size.map(|size| Place {
-                kind: value::VARIABLE,
-                place: place as i64,
-                offset: 0,
-                size,
-                variable: Some(*there),
-            }));
-        }
-        values.extend(shapes(module, &roots));
-        let counts = [Mode::Increment, Mode::Min, Mode::Max];
-        let mut flags = 0;
-        let flag = [
-            (code_flags::FUSED, fuses(kernel)),
-            (
-                code_flags::COUNTS_LANES,
-                record.accesses.iter().any(|one| counts.contains(&one.mode)),
-            ),
-            (code_flags::ROUNDS_FREELY, bodies().any(rounding::is_free)),
-        ];
-        for (bit, is_set) in flag {
-            flags |= if is_set { bit } else { 0 };
-        }
-        Ok(Self {
-            sites: sites.to_vec(),
-            name: demangle(&kernel.name()),
-            bitcode: code.bitcode(),
-            addresses,
-            values,
-            flags,
-            vector_bits: i64::from(unit.bits(kernel)),
-        })
-    }
-
     fn emit(&self, module: &'m Module) {
         let list = |name: &str, values: &[Value<'m>]| match values.first() {
             None => module.pointer().zero(),
@@ -163,13 +86,20 @@ impl<'m> Left<'m> {
             module.const_struct(&fields.collect::<Vec<_>>())
         });
         let values: Vec<_> = values.collect();
+        let addresses: Vec<_> = match &self.at {
+            At::Loops(_) => self.addresses.clone(),
+            At::Regions(forks) => {
+                let here = |one: &Value<'m>| forks[0].called_here(module, *one);
+                self.addresses.iter().map(here).collect()
+            }
+        };
         let fields = JitCode::NAMES.iter().map(|&field| match field {
             "name" => *module.add_text("okl.jit.name", &self.name),
             "hash" => number(hash_bytes(&self.bitcode) as i64),
             "bitcode" => *module.add_bytes("okl.jit.bitcode", &self.bitcode),
             "length" => number(self.bitcode.len() as i64),
-            "addresses" => list("okl.jit.addresses", &self.addresses),
-            "address_count" => number(self.addresses.len() as i64),
+            "addresses" => list("okl.jit.addresses", &addresses),
+            "address_count" => number(addresses.len() as i64),
             "values" => list("okl.jit.values", &values),
             "value_count" => number(values.len() as i64),
             "flags" => number(self.flags),
@@ -181,13 +111,95 @@ impl<'m> Left<'m> {
         let linkage = Linkage::LLVMInternalLinkage;
         let global = module.add_global("okl.jit.code", code.ty(), Some(code), linkage);
         global.set_alignment(8);
-        for &site in &self.sites {
-            let site_position = position(site, "jit");
-            site.instruction().set_operand(site_position, *global);
-            let message = "loop may be compiled once more at run time";
-            site.instruction().remark("Jit", message, false);
+        match &self.at {
+            At::Loops(sites) => {
+                for &site in sites {
+                    let site_position = position(site, "jit");
+                    site.instruction().set_operand(site_position, *global);
+                    tell(site, ("loop", ""), None);
+                }
+            }
+            At::Regions(forks) => {
+                for fork in forks {
+                    fork.run_version(module, global, &self.values);
+                    tell(fork.site, fork.words(), None);
+                }
+            }
         }
     }
+}
+
+/// Tells the user that something may have versions, and where, or why it has none.
+fn tell(site: Call<'_>, (what, place): (&str, &str), why: Option<&str>) {
+    let message = match why {
+        None => format!("{what} may be compiled once more at run time{place}"),
+        Some(why) => format!("{what} is not compiled once more at run time: {why}"),
+    };
+    site.instruction().remark("Jit", &message, why.is_some());
+}
+
+/// What functions reach, all of which can be moved.
+struct Reached<'m> {
+    all: HashSet<Value<'m>>,
+    bodies: Vec<Function<'m>>,
+}
+
+impl<'m> Reached<'m> {
+    fn by(roots: &[Function<'m>]) -> Result<Self, String> {
+        let all = mentioned(roots);
+        let functions = all.iter().filter_map(|one| one.as_function());
+        let bodies = functions.filter(|one| !one.is_declaration() && !one.is_interposable());
+        let bodies: Vec<_> = bodies.collect();
+        for body in &bodies {
+            can_be_moved(*body)?;
+        }
+        let tables = all.iter().filter_map(|one| one.as_global());
+        let mut tables = tables.filter_map(|one| one.initializer());
+        if tables.any(names_own_function) {
+            return Err(TAKES_ADDRESS.to_string());
+        }
+        Ok(Self { all, bodies })
+    }
+
+    /// Bits of [`code_flags`].
+    fn flags(&self, function: Function<'_>, counts_lanes: bool, is_free: bool) -> i64 {
+        let is_free = is_free || self.bodies.iter().any(|one| rounding::is_free(*one));
+        let flags = [
+            (code_flags::FUSED, fuses(function)),
+            (code_flags::COUNTS_LANES, counts_lanes),
+            (code_flags::ROUNDS_FREELY, is_free),
+        ];
+        let bits = flags.iter().filter(|(_, is_set)| *is_set);
+        bits.map(|(bit, _)| bit).sum()
+    }
+}
+
+/// Where all is that such code declares, and those of these variables that consist of numbers and of which `is_known` says
+/// that they may be known.
+fn addresses<'m>(
+    module: &'m Module,
+    code: &Module,
+    is_known: impl Fn(Global<'m>) -> bool,
+) -> Result<(Vec<Value<'m>>, Vec<Place<'m>>), String> {
+    let found = declared(code);
+    let addresses: Option<Vec<_>> = found.iter().map(|one| address(module, *one)).collect();
+    let addresses = addresses.ok_or("it uses something by a second name")?;
+    let mut values = Vec::new();
+    for (place, (own, there)) in found.iter().zip(&addresses).enumerate() {
+        let variable = own.as_global().filter(|one| {
+            one.is_declaration() && one.linkage() != Linkage::LLVMExternalWeakLinkage
+        });
+        let size = variable.and_then(|one| fold::size_of(module, one));
+        let size = size.filter(|_| there.as_global().is_some_and(&is_known));
+        values.extend(size.map(|size| Place {
+            kind: value::VARIABLE,
+            place: place as i64,
+            offset: 0,
+            size,
+            variable: Some(*there),
+        }));
+    }
+    Ok((addresses, values))
 }
 
 /// A copy of a function is at another address.
@@ -206,8 +218,12 @@ fn names_own_function(constant: Value<'_>) -> bool {
 fn can_be_moved(function: Function<'_>) -> Result<(), String> {
     for one in function.instructions() {
         let callee = one.as_call().map(Call::callee);
+        // OpenMP's run time calls them, and does nothing else with them.
+        let are_called = one
+            .as_call()
+            .is_some_and(|call| is_of_runtime(&call.callee_name()));
         for operand in one.operands() {
-            if Some(operand) != callee && names_own_function(operand) {
+            if Some(operand) != callee && !are_called && names_own_function(operand) {
                 return Err(TAKES_ADDRESS.to_string());
             }
             if operand.as_block_address().is_some() {
@@ -232,13 +248,8 @@ fn can_be_moved(function: Function<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// What is reached, in a module of its own, and the function that hands over what becomes of it: it calls what runs the loop.
-fn code(
-    module: &Module,
-    reached: &HashSet<Value<'_>>,
-    site: Call<'_>,
-    record: &LoopRecord<'_>,
-) -> Result<OwnModule, String> {
+/// What is reached, in a module of its own.
+fn copy(module: &Module, reached: &HashSet<Value<'_>>) -> OwnModule {
     let mut code = OwnModule::copy_with(module, |global| {
         let is_kept = match global.as_global() {
             Some(one) => one.is_readonly() && one.linkage() != Linkage::LLVMAppendingLinkage,
@@ -262,35 +273,30 @@ fn code(
             code.set_visibility(*global, Visibility::LLVMDefaultVisibility);
         }
     }
-    {
-        let named = |name: &str| {
-            let there = operand(site, name).as_function();
-            there.and_then(|one| code.function(&one.name()))
-        };
-        let kernel = named("kernel").ok_or("its kernel has no name")?;
-        let range = named("range").ok_or("it has no name")?;
-        let (none, zero) = (code.pointer().zero(), code.const_i32(0));
-        let ty = code.function_type(code.void(), &[code.pointer()]);
-        let entry = code.add_function(ENTRY, ty, Linkage::LLVMExternalLinkage);
-        entry.compile_like(kernel);
-        let builder = Builder::at_end(&code, entry.append_block(&code));
-        let runs = &f::okl_op2_par_loop_v7;
-        let callee = declare(&code, runs);
-        let operands = runs.param_names.iter().map(|&name| match name {
-            "name" => entry.parameters()[0],
-            "kernel" => *kernel,
-            "range" => *range,
-            "components" => named(name).map_or(none, |one| *one),
-            "count" | "width" | "any_order" => zero,
-            _ => none,
-        });
-        let anchor = builder.call(callee, &operands.collect::<Vec<_>>());
-        let anchor = anchor.as_call().expect("a call");
-        record.leave_at(&code, anchor);
-        builder.ret(None);
-    }
-    erase_unused(&code);
-    Ok(code)
+    code
+}
+
+/// Gives it the function that hands over what becomes of it: it calls `runs`, whose first parameter is its own, and whose
+/// others are these. Returns that call.
+fn add_entry<'c>(
+    code: &'c Module,
+    like: Function<'c>,
+    runs: &RuntimeFn,
+    operand: impl Fn(&str) -> Value<'c>,
+) -> Call<'c> {
+    let ty = code.function_type(code.void(), &[code.pointer()]);
+    let entry = code.add_function(ENTRY, ty, Linkage::LLVMExternalLinkage);
+    entry.compile_like(like);
+    let builder = Builder::at_end(code, entry.append_block(code));
+    let callee = declare(code, runs);
+    let names = runs.param_names.iter().enumerate();
+    let operands = names.map(|(at, &name)| match at {
+        0 => entry.parameters()[0],
+        _ => operand(name),
+    });
+    let call = builder.call(callee, &operands.collect::<Vec<_>>());
+    builder.ret(None);
+    call.as_call().expect("a call")
 }
 
 /// Deletes what a module declares and does not use.
@@ -306,42 +312,16 @@ fn erase_unused(module: &Module) {
     }
 }
 
-/// Where something is that another module declares. What runs the loop is replaced.
+/// Where something is that another module declares. What has the versions is replaced.
 fn address<'m>(module: &'m Module, declared: Value<'_>) -> Option<Value<'m>> {
     let name = declared.name();
-    if name == f::okl_op2_par_loop_v7.name {
+    if effects_of(&name).has(Effects::HAS_VERSIONS) {
         return Some(module.pointer().zero());
     }
     match declared.as_function() {
         Some(_) => module.function(&name).map(|one| *one),
         None => module.global(&name).map(|one| *one),
     }
-}
-
-/// The fields of what is passed that functions read which run the loop for a range, and that say how elements lie.
-fn shapes<'m>(module: &'m Module, functions: &[Function<'m>]) -> Vec<Place<'m>> {
-    const FIELD: i64 = 8;
-    /// The parameter of such a function that all of that is behind.
-    const PASSED: i64 = 1;
-    let mut offsets = HashSet::new();
-    for &function in functions.iter().filter(|one| runs_range(**one)) {
-        let read = fold::loads(module, function).filter(|(_, place, _)| *place == PASSED);
-        offsets.extend(read.filter_map(|(_, _, offset)| {
-            let field = (offset / FIELD) as usize % Passed::NAMES.len();
-            let is_shape = ["size", "arity", "stride"].contains(&Passed::NAMES[field]);
-            (is_shape && offset % FIELD == 0).then_some(offset)
-        }));
-    }
-    let mut offsets: Vec<_> = offsets.into_iter().collect();
-    offsets.sort_unstable();
-    let all = offsets.into_iter().map(|offset| Place {
-        kind: value::BEHIND,
-        place: PASSED,
-        offset,
-        size: FIELD,
-        variable: None,
-    });
-    all.collect()
 }
 
 /// Whether a function is compiled for a processor that adds a product in one operation.

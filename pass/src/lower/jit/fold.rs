@@ -3,9 +3,11 @@
 //! A variable becomes one that never changes, where the program has it: whoever takes its address gets the program's. What is
 //! behind a parameter becomes a constant wherever it is loaded.
 
-use okl_abi::jit::{JitValue, value};
+use okl_abi::Effects;
+use okl_abi::jit::{ENTRY, JitValue, value};
 
-use crate::llvm::{Function, Global, Instruction, Module, Opcode, Type, Value};
+use crate::analysis::runtime::{argument, effects};
+use crate::llvm::{Builder, Function, Global, Instruction, Module, Opcode, Type, Value};
 use crate::marks::runs_range;
 
 /// A value that is known.
@@ -73,12 +75,57 @@ fn constant<'m>(ty: Type<'m>, bytes: &[u8]) -> Option<Value<'m>> {
     fits.then(|| ty.integer_constant(i64::from_le_bytes(whole)))
 }
 
-/// Bytes of a variable whose value may be put in: it consists of numbers, and is no large table.
+/// Puts in those that a region gets: variables that its parameters point to become constants, and numbers, too.
+pub fn parameters(module: &Module, known: &[Known<'_>]) {
+    let Some(region) = region(module) else {
+        return;
+    };
+    let parameters = region.parameters();
+    for one in known.iter().filter(|one| one.at.kind != value::VARIABLE) {
+        let parameter = parameters[one.at.place as usize];
+        let bytes = module.const_bytes(one.bytes);
+        let constant = module.add_constant("okl.jit.known", bytes);
+        constant.set_alignment(MOST_ALIGNED);
+        match one.at.kind {
+            value::BEHIND => parameter.replace_all_uses_with(*constant),
+            _ => {
+                let load = Builder::at_entry(module, region).load(parameter.ty(), *constant);
+                parameter.replace_all_uses_with(load);
+            }
+        }
+    }
+}
+
+/// What the threads of a team run, where that is what the module has: it hands it over.
+fn region(module: &Module) -> Option<Function<'_>> {
+    let entry = module.function(ENTRY)?;
+    let code = entry.instructions().into_iter();
+    let mut calls = code.filter_map(|one| one.as_call());
+    let call = calls.find(|one| effects(*one).has(Effects::HAS_VERSIONS))?;
+    let function = argument(call, "function")?.as_function()?;
+    (!function.is_declaration()).then_some(function)
+}
+
+/// The largest alignment of a variable whose value may be put in.
+pub const MOST_ALIGNED: u32 = 64;
+
+/// Bytes of a variable whose value may be put in.
 pub fn size_of(module: &Module, variable: Global<'_>) -> Option<i64> {
-    let ty = variable.value_type();
-    let is_plain = !variable.is_thread_local() && !ty.has_pointers();
-    let size = is_plain.then(|| module.size_of(ty) as i64)?;
+    let is_plain = !variable.is_thread_local();
+    is_plain.then(|| size_of_type(module, variable.value_type()))?
+}
+
+/// Bytes of variables of a type that may be put in: it consists of numbers, and is no large table.
+pub fn size_of_type(module: &Module, ty: Type<'_>) -> Option<i64> {
+    let size = (!ty.has_pointers()).then(|| module.size_of(ty) as i64)?;
     (1..=MOST_BYTES).contains(&size).then_some(size)
+}
+
+/// Bytes of a number that may be put in.
+pub fn size_of_number(module: &Module, ty: Type<'_>) -> Option<i64> {
+    let is_whole = ty.bits().is_some_and(|bits| bits.is_multiple_of(8));
+    let size = (is_whole || ty.is_float_or_double()).then(|| module.store_size_of(ty) as i64)?;
+    (1..=8).contains(&size).then_some(size)
 }
 
 /// Bytes of a variable: each call compares them with those of a version.

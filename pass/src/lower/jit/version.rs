@@ -76,10 +76,16 @@ pub fn make(request: &Request<'_>) -> Result<Version, String> {
         }
         for (one, &address) in declared.iter().zip(request.addresses) {
             let name = one.name();
-            let runs = effects_of(&name).has(Effects::RUNS_LOOP);
-            symbols.push((name, if runs { request.receiver } else { address }));
+            let has_versions = effects_of(&name).has(Effects::HAS_VERSIONS);
+            let address = if has_versions {
+                request.receiver
+            } else {
+                address
+            };
+            symbols.push((name, address));
         }
         fold::variables(&code, &declared, &known);
+        fold::parameters(&code, &known);
         fold::behind_parameters(&code, &known);
         let has = |flag: i64| request.flags & flag != 0;
         if !has(code_flags::LOOSE) {
@@ -130,7 +136,7 @@ fn drop_arguments(code: &Module, which: i64) -> Result<(), String> {
         .instructions()
         .into_iter()
         .filter_map(|one| one.as_call());
-    for call in calls.filter(|one| effects(*one).has(Effects::RUNS_LOOP)) {
+    for call in calls.filter(|one| effects(*one).has(Effects::HAS_VERSIONS)) {
         for (at, argument) in call.arguments().into_iter().enumerate() {
             if which >> at & 1 != 0 {
                 call.instruction().set_operand(at, argument.ty().zero());

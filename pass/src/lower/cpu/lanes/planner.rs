@@ -454,7 +454,7 @@ impl<'m> Planner<'_, 'm> {
         let callee = callee.ok_or("the kernel calls a function that is not known")?;
         if let Some(intrinsic) = call.intrinsic() {
             let name = intrinsic.name();
-            if says_nothing(&name) || name == "llvm.experimental.noalias.scope.decl" {
+            if says_nothing(&name) {
                 return Ok(());
             }
             if intrinsic.is_elementwise() && !(*call).ty().is_void() {

@@ -1,0 +1,298 @@
+//! Regions: what the threads of a team run.
+
+use okl_abi::cpu::{RegionCall, f};
+use okl_abi::jit::value;
+use okl_abi::{Effects, PLAIN_FORKS};
+
+use super::steady::Code;
+use super::{At, Left, Place, Reached, add_entry, addresses, copy, erase_unused, fold, tell};
+use crate::analysis::call_graph::is_final;
+use crate::analysis::runtime;
+use crate::ir::Region;
+use crate::llvm::{
+    Block, Builder, Call, Function, Global, Instruction, Module, Opcode, OwnModule, Type, Value,
+    VectorUnit, demangle,
+};
+use crate::lower::runtime_call::declare;
+use crate::marks::{BLOCKS, is_lowered};
+
+/// A call that begins a region.
+#[derive(Clone, Copy)]
+pub(super) struct Fork<'m> {
+    /// The call.
+    pub(super) site: Call<'m>,
+    /// What each thread runs.
+    pub(super) body: Function<'m>,
+    /// Which of its arguments is what the body gets behind the numbers of the thread.
+    first: usize,
+}
+
+impl<'m> Fork<'m> {
+    fn of(site: Call<'m>) -> Option<Self> {
+        let function = runtime::function(site)?;
+        let is_plain = function.name == PLAIN_FORKS[0].1;
+        if !is_plain && !function.has(Effects::FORKS_BODY) {
+            return None;
+        }
+        let body = runtime::argument(site, "body")?.as_function()?;
+        let (given, first) = (site.arguments().len(), function.params.len());
+        let fits = body.parameters().len() == given - first + Region::LEADING;
+        fits.then_some(Self { site, body, first })
+    }
+
+    /// The parameter that an argument of the call becomes.
+    pub(super) fn parameter(&self, at: usize) -> Option<Value<'m>> {
+        let number = at.checked_sub(self.first)? + Region::LEADING;
+        self.body.parameters().get(number).copied()
+    }
+
+    /// What the parameter of that number gets.
+    pub(super) fn given(&self, number: usize) -> Value<'m> {
+        self.site.arguments()[number - Region::LEADING + self.first]
+    }
+
+    /// Why there are no versions for this call.
+    fn declines(&self) -> Option<&'static str> {
+        let function = runtime::function(self.site).expect("it begins a region");
+        let is_league = function.has(Effects::LEAGUE);
+        let is_invoke = self.site.instruction().opcode() != Opcode::LLVMCall;
+        [
+            (is_league, "its threads are teams"),
+            (
+                function.position("condition").is_some(),
+                "how many threads it has depends on a condition",
+            ),
+            (is_invoke, EXCEPTIONS),
+        ]
+        .iter()
+        .find_map(|(declines, why)| declines.then_some(*why))
+    }
+
+    /// What it is to the user, and where it may have versions.
+    pub(super) fn words(&self) -> (&'static str, &'static str) {
+        let what = match BLOCKS.is_on(self.body) {
+            true => "@outer loop",
+            false => "region",
+        };
+        let place = match self.is_lowered() {
+            true => ", where one process runs it",
+            false => "",
+        };
+        (what, place)
+    }
+
+    /// Whether it is of a version of a function for one rank.
+    fn is_lowered(&self) -> bool {
+        is_lowered(self.site.instruction().function())
+    }
+
+    /// What is called in the place of a function there: such versions begin regions by other names in the end.
+    pub(super) fn called_here(&self, module: &'m Module, address: Value<'m>) -> Value<'m> {
+        let Some(function) = address.as_function().filter(|_| self.is_lowered()) else {
+            return address;
+        };
+        let plain = PLAIN_FORKS
+            .iter()
+            .find(|(fork, _)| function.name() == *fork);
+        plain.map_or(address, |(_, name)| {
+            *module.declared(name, function.function_type())
+        })
+    }
+
+    /// Has the threads run what the run time says in place of the body.
+    pub(super) fn run_version(&self, module: &'m Module, code: Global<'m>, values: &[Place<'m>]) {
+        let site = self.site.instruction();
+        let entry = Builder::at_entry(module, site.function());
+        let words = |count: usize| module.array(module.int(64), count as u64);
+        let call = entry.alloca(words(RegionCall::FIELDS.len()), 8);
+        let arguments = entry.alloca(words(self.body.parameters().len()), 8);
+        let builder = Builder::before(module, site);
+        for one in values.iter().filter(|one| one.kind != value::VARIABLE) {
+            let to = builder.offset(arguments, one.place * 8);
+            builder.store(self.given(one.place as usize), to);
+        }
+        let asks = declare(module, &f::okl_cpu_version_v1);
+        let version = builder.call(asks, &[call, *code, *self.body, arguments]);
+        let function = runtime::function(self.site).expect("it begins a region");
+        let place = function.position("body").expect("it has a body");
+        site.set_operand(place, version);
+        let behind = site.block().instructions().into_iter();
+        let next = behind.skip_while(|one| *one != site).nth(1);
+        let next = next.expect("a call is not the end of a block");
+        let told = declare(module, &f::okl_cpu_ran_v1);
+        Builder::before(module, next).call(told, &[call]);
+    }
+}
+
+const EXCEPTIONS: &str = "it handles exceptions";
+
+/// Finds those of a lowered module that can be left.
+pub(super) fn check<'m>(module: &'m Module, unit: &VectorUnit<'_>) -> Vec<Left<'m>> {
+    let functions = module.functions().into_iter();
+    let code = functions.flat_map(|one| one.instructions());
+    let forks = code.filter_map(|one| one.as_call().and_then(Fork::of));
+    let forks: Vec<_> = forks.collect();
+    let mut bodies: Vec<Function<'m>> = Vec::new();
+    for fork in &forks {
+        if !bodies.contains(&fork.body) {
+            bodies.push(fork.body);
+        }
+    }
+    let mut found = Vec::new();
+    for body in bodies {
+        let own = forks.iter().copied().filter(|one| one.body == body);
+        let own: Vec<_> = own.collect();
+        match of(module, unit, body, &own, &forks) {
+            Ok(left) => found.push(left),
+            Err(why) => {
+                for fork in own {
+                    tell(fork.site, fork.words(), Some(&why));
+                }
+            }
+        }
+    }
+    found
+}
+
+fn of<'m>(
+    module: &'m Module,
+    unit: &VectorUnit<'_>,
+    body: Function<'m>,
+    own: &[Fork<'m>],
+    forks: &[Fork<'m>],
+) -> Result<Left<'m>, String> {
+    if let Some(why) = own.iter().find_map(Fork::declines) {
+        return Err(why.to_string());
+    }
+    if body.is_declaration() || !is_final(body) {
+        return Err("it is defined or replaced in another file".to_string());
+    }
+    let reached = Reached::by(&[body])?;
+    let handles = |one: &Function<'m>| {
+        let mut code = one.instructions().into_iter();
+        code.any(|one| matches!(one.opcode(), Opcode::LLVMInvoke | Opcode::LLVMLandingPad))
+    };
+    if reached.bodies.iter().any(handles) {
+        return Err(EXCEPTIONS.to_string());
+    }
+    let code = Code::of(module, forks, &reached.bodies);
+    let left = left(module, &reached, body)?;
+    let (addresses, mut values) = addresses(module, &left, |one| code.keeps_global(one))?;
+    for (number, parameter) in body.parameters().into_iter().enumerate() {
+        if number >= Region::LEADING && !parameter.is_unused() {
+            values.extend(place(module, &code, own, number, parameter));
+        }
+    }
+    let may_reorder = reached.bodies.iter().any(|one| may_reorder(module, *one));
+    Ok(Left {
+        at: At::Regions(own.to_vec()),
+        name: name(own[0]),
+        bitcode: left.bitcode(),
+        addresses,
+        values,
+        flags: reached.flags(body, false, may_reorder),
+        vector_bits: i64::from(unit.bits(body)),
+    })
+}
+
+/// What the user may call it.
+fn name(fork: Fork<'_>) -> String {
+    let name = demangle(&fork.body.name());
+    let place = fork.site.instruction().source_location();
+    match place {
+        Some((file, line)) => format!("{name} at {file}:{line}"),
+        None => name,
+    }
+}
+
+/// What is reached, in a module of its own, and what runs it there.
+fn left(module: &Module, reached: &Reached<'_>, body: Function<'_>) -> Result<OwnModule, String> {
+    let code = copy(module, &reached.all);
+    {
+        let own = code.function(&body.name()).ok_or("it has no name")?;
+        let none = code.pointer().zero();
+        add_entry(&code, own, &f::okl_cpu_version_v1, |name| match name {
+            "function" => *own,
+            _ => none,
+        });
+    }
+    erase_unused(&code);
+    Ok(code)
+}
+
+/// What a parameter gets, where that may be known: a number, or the address of a variable that keeps its value.
+fn place<'m>(
+    module: &'m Module,
+    code: &Code<'_, 'm>,
+    own: &[Fork<'m>],
+    number: usize,
+    parameter: Value<'m>,
+) -> Option<Place<'m>> {
+    let (kind, size) = if parameter.ty().is_pointer() {
+        let size = |fork: &Fork<'m>| {
+            let given = fork.given(number);
+            let variable = size_of(module, given)?;
+            let arguments = fork.site.arguments().into_iter();
+            let same = arguments.filter(|one| one.ty().is_pointer());
+            let same = same.filter(|one| may_be_in(*one, given)).count();
+            (same == 1 && code.keeps(given, parameter)).then_some(variable)
+        };
+        let sizes: Option<Vec<_>> = own.iter().map(size).collect();
+        let sizes = sizes?;
+        let size = *sizes.first()?;
+        (
+            value::BEHIND,
+            sizes.iter().all(|one| *one == size).then_some(size)?,
+        )
+    } else {
+        let size = fold::size_of_number(module, parameter.ty())?;
+        let same = |fork: &Fork<'m>| fork.given(number).ty() == parameter.ty();
+        (value::PARAMETER, own.iter().all(same).then_some(size)?)
+    };
+    Some(Place {
+        kind,
+        place: number as i64,
+        offset: 0,
+        size,
+        variable: None,
+    })
+}
+
+/// Bytes of a stack variable that may be known.
+fn size_of(module: &Module, variable: Value<'_>) -> Option<i64> {
+    let variable = variable.as_op(Opcode::LLVMAlloca)?;
+    let is_one = variable.operand(0).as_constant_int() == Some(1);
+    let is_aligned = variable.stack_alignment() <= fold::MOST_ALIGNED;
+    let ty: Type<'_> = variable.allocated_type().filter(|_| is_one && is_aligned)?;
+    fold::size_of_type(module, ty)
+}
+
+/// Whether an address is of this stack variable, whose address is nowhere in memory.
+fn may_be_in(address: Value<'_>, variable: Value<'_>) -> bool {
+    let object = address.underlying_object();
+    let is_followed = object.as_op(Opcode::LLVMGetElementPtr).is_none();
+    object == variable || !is_followed
+}
+
+/// Whether a loop adds numbers up in an order that is the compiler's to choose.
+fn may_reorder(module: &Module, function: Function<'_>) -> bool {
+    /// With the values that do not ask for it.
+    const ASKS: [(&str, &[i64]); 2] = [
+        ("llvm.loop.vectorize.enable", &[0]),
+        ("llvm.loop.vectorize.width", &[0, 1]),
+    ];
+    let is_asked = |end: Instruction<'_>| {
+        ASKS.iter().any(|(name, not)| {
+            let value = end.loop_option(module, name).flatten();
+            let number = value.and_then(Value::as_constant_int);
+            number.is_some_and(|one| !not.contains(&one))
+        })
+    };
+    let adds = |next: Block<'_>| {
+        let mut all = next.instructions().into_iter();
+        all.any(|one| one.opcode() == Opcode::LLVMPHI && one.ty().is_floating())
+    };
+    function.blocks().into_iter().any(|block| {
+        block.terminator().is_some_and(is_asked) && block.successors().into_iter().any(adds)
+    })
+}

@@ -1,0 +1,103 @@
+//! Versions of regions: what the threads of a team run is compiled once more for the values that a region gets.
+//!
+//! Guarantee: what runs is a version whose values are those that are there when the region begins, or the code as it was
+//! compiled ahead of time.
+
+use std::ffi::c_void;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use okl_abi::cpu::RegionCall;
+use okl_abi::jit::{JitValue, value};
+use okl_versions::{Asked, Receiver};
+
+/// What the threads of a team run.
+#[derive(Clone, Copy)]
+struct Body(*mut c_void);
+
+// SAFETY: a function's address.
+unsafe impl Send for Body {}
+// SAFETY: as above.
+unsafe impl Sync for Body {}
+
+type Version = okl_versions::Version<Body>;
+
+/// What a version calls in place of `okl_cpu_version_v1`: writes its function to its first argument.
+unsafe extern "C" fn receive(
+    to: *mut c_void,
+    _code: *mut c_void,
+    function: *mut c_void,
+    _arguments: *mut c_void,
+) -> *mut c_void {
+    // SAFETY: what was asked for has room there.
+    unsafe { to.cast::<Body>().write(Body(function)) };
+    function
+}
+
+/// Nanoseconds since some moment.
+fn now() -> i64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as i64
+}
+
+/// See [`okl_abi::cpu`].
+///
+/// # Safety
+/// `code` is code of `function`, a region's; `arguments` are what it gets; `call` has room.
+pub(crate) unsafe fn okl_cpu_version_v1(
+    call: *mut c_void,
+    code: *mut c_void,
+    function: *mut c_void,
+    arguments: *mut c_void,
+) -> *mut c_void {
+    let place = |one: &JitValue| {
+        let argument = arguments.cast::<u64>().wrapping_add(one.place as usize);
+        match one.kind {
+            // SAFETY: a pointer to a variable, as the code says.
+            value::BEHIND => unsafe {
+                let variable = argument.cast::<*const u8>().read();
+                variable.wrapping_add(one.offset as usize)
+            },
+            _ => argument.cast::<u8>().cast_const(),
+        }
+    };
+    let asked = Asked {
+        code: code.cast(),
+        place: &place,
+        receiver: Receiver {
+            function: receive as *mut c_void,
+            unread: 0,
+        },
+        unwanted: 0,
+        compiled: Body(function),
+        accepts: |version, _, _| Ok(version),
+    };
+    // SAFETY: the caller's promises; all versions of the code are of this type.
+    let version = unsafe { okl_versions::find(&asked) };
+    let newer = version.and_then(Version::functions);
+    let begun = RegionCall {
+        version: version.map_or(std::ptr::null_mut(), |one| {
+            std::ptr::from_ref(one).cast_mut().cast()
+        }),
+        begin: now(),
+        of_version: i64::from(newer.is_some()),
+    };
+    // SAFETY: the caller's promise.
+    unsafe { call.cast::<RegionCall>().write(begun) };
+    newer.map_or(function, |one| one.0)
+}
+
+/// See [`okl_abi::cpu`].
+///
+/// # Safety
+/// `okl_cpu_version_v1` has filled it in.
+pub(crate) unsafe fn okl_cpu_ran_v1(call: *mut c_void) {
+    // SAFETY: the caller's promise; versions stay.
+    let (call, version) = unsafe {
+        let call = call.cast::<RegionCall>().read();
+        (call, call.version.cast::<Version>().as_ref())
+    };
+    if let Some(version) = version {
+        version.took(call.of_version != 0, (now() - call.begin) as f64 * 1e-9);
+    }
+}
