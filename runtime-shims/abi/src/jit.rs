@@ -75,7 +75,7 @@ abi_structs! {
 
     /// What `libokl_jit.so` answers. Texts and the object are there until it is asked again.
     struct JitAnswer {
-        /// Machine code, an ELF object whose function [`ENTRY`](super::jit::ENTRY) is `void entry(void *to)`: it calls the receiver
+        /// Machine code, an ELF object whose function [`ENTRY`] is `void entry(void *to)`: it calls the receiver
         /// with `to` in place of its first argument. Null where something failed, or `entry` is there.
         object: ptr,
         /// Bytes of `object`.
@@ -86,7 +86,7 @@ abi_structs! {
         receiver: i64,
         /// The file that LLVM was loaded from, NUL-terminated.
         llvm: ptr,
-        /// That function, where whoever asks cannot link: see [`LINKS`](super::jit::LINKS).
+        /// That function, where whoever asks cannot link: see [`LINKS`].
         entry: ptr,
         /// Nanoseconds that it took to simplify the code.
         simplify: i64,
