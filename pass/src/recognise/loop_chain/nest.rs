@@ -215,7 +215,7 @@ pub(super) fn counted<'m>(
     if Some(begins.operand(0).ty()) != variable.allocated_type() {
         return Err(wrong(FORM));
     }
-    let form = Form::of(natural, &iterator, begins).map_err(|why| {
+    let form = Form::of(natural, &iterator, begins, true).map_err(|why| {
         match (why.is_left, unwinds_out(natural)) {
             (true, Some(call)) => Wrong::declined(at(call, site), EXCEPTION),
             // A `break` and its like leave the chain, or iterations of it.

@@ -329,7 +329,7 @@ impl<'m> Making<'m> {
         let natural = loops.find(|one| one.header.predecessors().contains(&begins.block()));
         let natural: &NaturalLoop<'m> = natural.ok_or(FORM)?;
         let iterator = Iterator::of(counter).map_err(|_| FORM)?;
-        let form = Form::of(natural, &iterator, begins).map_err(|_| FORM)?;
+        let form = Form::of(natural, &iterator, begins, false).map_err(|_| FORM)?;
         let bound = &form.bound;
         let is_upper = |value: Value<'m>| {
             let load = value.as_op(Opcode::LLVMLoad);
