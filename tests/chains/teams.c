@@ -1,5 +1,4 @@
-// schedules: 0 1 2 4
-// schedules later: 3
+// schedules: 0 1 2 3 4
 // refused: 90
 //
 // Chains and OpenMP: loops with their own `parallel for` and with clauses, which the schedule replaces; a chain in a parallel region, whose

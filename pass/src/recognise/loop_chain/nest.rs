@@ -113,6 +113,7 @@ impl<'m> Here<'m> {
             values,
             loops: loops.collect(),
             strips: Vec::new(),
+            lasts: Vec::new(),
         };
         Ok((nest, behind))
     }
