@@ -29,6 +29,11 @@ pub fn keep<'m>(
     nest: &Nest<'m>,
     choice: Option<&mut Choice<'m>>,
 ) -> Option<Last<'m>> {
+    // Each thread of a team that shares the loop has what its own last iteration has left.
+    let openmp = nest.said.openmp.as_ref();
+    if openmp.is_some_and(|said| said.is_shared) {
+        return None;
+    }
     let counters = nest.loops.iter().map(|one| one.counter.as_ref());
     let counters: Vec<&Counter<'m>> = counters.collect::<Option<_>>()?;
     let innermost = *counters.last()?;
