@@ -117,6 +117,9 @@ pub(crate) fn text(chain: &Chain, nest: usize, access: &Access) -> String {
     let to = notation::tuple("e", chain.spaces[access.space].rank);
     let mut conditions = notation::known(chain);
     conditions.extend(notation::domain(&chain.nests[nest]));
+    let bounds = chain.nests[nest].bounds.iter().enumerate();
+    let is_last = bounds.map(|(at, one)| format!("i{at} = {}", notation::affine(&one.last, "i")));
+    conditions.extend(is_last.filter(|_| access.at_last));
     let numbers = access.index.iter().flatten().enumerate();
     conditions
         .extend(numbers.map(|(at, number)| format!("e{at} = {}", notation::affine(number, "i"))));

@@ -68,6 +68,8 @@ pub struct Access {
     pub mode: Mode,
     /// Whether every iteration does.
     pub must: bool,
+    /// Whether only the last iteration does, if any.
+    pub at_last: bool,
     /// The element, by as many numbers as the space has; anywhere in the space where there are none.
     pub index: Option<Vec<Affine>>,
 }

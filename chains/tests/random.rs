@@ -128,10 +128,13 @@ fn chain(chance: &mut Chance) -> Chain {
                     })
                     .collect();
             }
+            // A temporary space is written by all iterations, or not at all.
+            let at_last = mode == Mode::Write && !chain.spaces[space].is_local && chance.one_in(6);
             nest.accesses.push(Access {
                 space,
                 mode,
-                must: true,
+                must: !at_last,
+                at_last,
                 index: (!chance.one_in(40)).then_some(numbers),
             });
         }
@@ -317,6 +320,7 @@ fn sweeps(chance: &mut Chance, depth: usize) -> Chain {
                 space,
                 mode,
                 must: true,
+                at_last: false,
                 index: Some(index),
             });
         };
@@ -432,6 +436,7 @@ fn pipeline(chance: &mut Chance, depth: usize) -> Chain {
                 space,
                 mode,
                 must: true,
+                at_last: false,
                 index,
             });
         };

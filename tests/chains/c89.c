@@ -1,6 +1,6 @@
 // flags: -std=gnu89 -Wno-gcc-compat
 // schedules: 0 1 2 3 4 5
-// refused later: 90
+// refused: 90
 //
 // Iteration variables that are declared in front of the chain, as C had to be written once; in one function they are read behind it
 // and have the values that the loops leave. Counting by `i += 1`, `++i`, `i = i + 1`, to before `n + 1`, and until `i != n`.

@@ -1,5 +1,5 @@
 // schedules: 0 1 2 3 4 5 6
-// refused later: 90 91
+// refused: 90 91
 //
 // Reductions at the beginning, in the middle and at the end of a chain: a sum, a greatest value, a sum for each class. All numbers
 // are whole, so that their sums have the same bits in every order. The greatest value is read by a loop that follows: no schedule

@@ -1,5 +1,4 @@
-// schedules: 0 1 2 4
-// schedules later: 3
+// schedules: 0 1 2 3 4
 // refused: 90
 //
 // Chains and OpenMP: loops with their own `parallel for` and with clauses, which the schedule replaces; a chain in a parallel region, whose
@@ -41,6 +40,38 @@ static void with_clauses(const double *a, double *b, double *c, double offset) {
     }
   }
   printf("%a\n", other);
+}
+
+// What the last iteration of two loops leaves behind, also of a loop without a directive that says so; where there is none what was
+// there before.
+static void last_of_two(int n, int m) {
+  static double a[9][12], b[9][12];
+  double x = -1;
+  float y = 3;
+  short z = 4;
+  for (int i = 0; i < 9; i++)
+    for (int j = 0; j < 12; j++)
+      a[i][j] = noise(i * 20 + j + m);
+  PRAGMA(omplc loopchain schedule(ITEMS))
+  {
+#pragma omplc for domain(0 : n - 1, 1 : m) with(i, j) read a{(i, j), (i, j - 1)}, write b{(i, j)}
+#pragma omp parallel for collapse(2) lastprivate(x) private(y)
+    for (int i = 0; i < n; i++)
+      for (int j = 1; j <= m; j++) {
+        x = a[i][j] - a[i][j - 1];
+        if (x > 0.5) x = i;
+        y = x * 2;
+        b[i][j] = y + x;
+      }
+#pragma omplc for domain(0 : n - 1, 1 : m) with(i, j) read b{(i, j)}, write a{(i, j)}
+    for (int i = 0; i < n; i++)
+      for (int j = 1; j <= m; j++) {
+        y = b[i][j] + 1;
+        a[i][j] = y;
+        z = (short)(j * 3);
+      }
+  }
+  printf("%a %a %d\n", x, y, z);
 }
 
 // A function of a region, or of none.
@@ -111,6 +142,7 @@ int main(void) {
   with_clauses(a[0], b[0], c[0], 0.125);
   print_doubles("b", b[0], N + 2);
   print_doubles("c", c[0], N + 2);
+  last_of_two(9, 11), last_of_two(1, 1), last_of_two(0, 3), last_of_two(3, -2), last_of_two(5, 6);
   printf("%a\n", in_a_region(a[1], b[1], c[1]));
   print_doubles("b", b[1], N + 2);
   print_doubles("c", c[1], N + 2);

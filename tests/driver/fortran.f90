@@ -25,7 +25,10 @@
 ! WRONG-NOT: error
 ! RUN: cd %t.d && printf '      subroutine s(a, n)\n      integer n, i\n      real a(n)\n#define FIRST 1\nc$omplc loopchain schedule(fuse())\nc$omplc for domain(FIRST:n)\nc$omplc& with(i) write a{(i)}\n      do 10 i = 1, n, 2\n 10   a(i) = i\nc$omplc end loopchain\n      a(1) = none(n)%%x\n      end\n' >fixed.F && (not %okl-fc -c fixed.F 2>&1) | FileCheck --check-prefix=FIXED %s && sed -i '/none/d' fixed.F && %okl-fc -O1 -c fixed.F 2>&1 | FileCheck --check-prefix=STEP %s
 ! FIXED: fixed.F:11:{{[0-9]+}}: error:
-! STEP: warning: fixed.F:6: the loop chain stays as it is: this loop is not understood: it has the form `do i = FIRST, LAST`
+! STEP: warning: fixed.F:6: the loop chain stays as it is: this loop does not count up by 1
+! RUN: cd %t.d && printf '      subroutine s(a, n)\n      integer n, i\n      real a(n)\n!$omplc loopchain schedule(fuse())\n!$omplc for domain(1:n)\n      do i = 1, n\n      if (a(i) > 3) exit\n      a(i) = i\n      end do\n!$omplc end loopchain\n      end\n' >exit.f && for level in 0 1; do %okl-fc -O$level -c exit.f 2>&1 || true; done | FileCheck --check-prefix=EXIT %s
+! EXIT: warning: exit.f:5: the loop chain stays as it is: this loop is left by an `exit`, `return` or `go to`: all of its iterations have to run; `cycle` ends one of them
+! EXIT: warning: exit.f:5: the loop chain stays as it is: this loop is left by an `exit`
 ! RUN: cd %t.d && printf '! $omplc loopchain\n!$omplcs for\nprint *, 1\nend\n' >none.f90 && %okl-fc --okl-show -c none.f90 | FileCheck --check-prefix=NONE %s && %okl-fc --okl-show -c wrong.F90 | FileCheck --check-prefix=SHOW %s
 ! NONE-NOT: stride
 ! NONE: -c none.f90

@@ -116,6 +116,21 @@ void stay(long n, double *A, double *B, int m) {
     A[i] = m;
   NEXT;
   END;
+  // One without a sign may go round until it is its end, and a short one as well.
+  // CHECK: declined at {{.*}}chains.c:[[# @LINE + 3]]: the loop chain stays as it is: this loop is not understood: it has the form
+  CHAIN();
+  FOR1(0L, n - 1);
+  for (unsigned i = 0; i != (unsigned)n; i++)
+    A[i] = m;
+  NEXT;
+  END;
+  // CHECK: declined at {{.*}}chains.c:[[# @LINE + 3]]: the loop chain stays as it is: this loop is not understood: it has the form
+  CHAIN();
+  FOR1(0L, n - 1);
+  for (short i = 0; i != n; i++)
+    A[i] = m;
+  NEXT;
+  END;
   // CHECK: declined at {{.*}}chains.c:[[# @LINE + 4]]: the loop chain stays as it is: this stands between the loops of a nest
   CHAIN();
   FOR2(0L, n - 1, 0L, n - 1);

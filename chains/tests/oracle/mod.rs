@@ -202,6 +202,12 @@ fn check_with(
     };
     for (time, ((nest, iteration), _)) in ran.iter().enumerate() {
         let own = chain.nests[*nest].accesses.iter();
+        let bounds = &chain.nests[*nest].bounds;
+        let is_last = bounds
+            .iter()
+            .zip(iteration)
+            .all(|(one, at)| value(&one.last, iteration, parameters) == *at);
+        let own = own.filter(|access| is_last || !access.at_last);
         for access in own.filter(|access| !is_own(*nest, access.space)) {
             let of = |one: &Affine| value(one, iteration, parameters);
             let element = access
@@ -405,6 +411,7 @@ impl Builder {
                     space,
                     mode,
                     must: true,
+                    at_last: false,
                     index: Some(index.collect()),
                 });
             }

@@ -279,6 +279,7 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                     space: number,
                     mode: found[one.nest][at].mode,
                     must: found[one.nest][at].must,
+                    at_last: found[one.nest][at].at_last,
                     index: index.clone(),
                 };
                 if !nests[one.nest].contains(&access) {
@@ -591,7 +592,18 @@ impl<'a, 'c, 'm> Looked<'a, 'c, 'm> {
                 let mut clauses = said.clauses.iter();
                 clauses.any(|one| matches!(one.sharing, Sharing::Reduction(_)))
             });
-            match accesses::of(self.copy, self.single, iteration, &reader, combines) {
+            let is_last = |at: llvm::Instruction<'c>| {
+                let original = self.originals.of(at);
+                original.is_some_and(|one| nest.lasts.contains(&one))
+            };
+            match accesses::of(
+                self.copy,
+                self.single,
+                iteration,
+                &reader,
+                combines,
+                &is_last,
+            ) {
                 Ok(found) => all.push(found),
                 Err((at, why)) => {
                     let place = at

@@ -6,7 +6,7 @@ use std::fmt;
 
 use super::Extent;
 use crate::diagnostic::Site;
-use crate::llvm::{Call, Value};
+use crate::llvm::{Call, Instruction, Value};
 
 /// Loops that follow each other, and are run in another order. Control comes to its beginning and leaves it by its end.
 pub struct Chain<'m> {
@@ -39,6 +39,8 @@ pub struct Nest<'m> {
     pub loops: Vec<Extent<'m>>,
     /// Conditions in the body that tell iterations at its borders from others.
     pub strips: Vec<Strip<'m>>,
+    /// Stores of which only the last iteration runs any: what variables are behind the loops.
+    pub lasts: Vec<Instruction<'m>>,
 }
 
 /// A condition in the body of a nest which is the same for all iterations between two borders.

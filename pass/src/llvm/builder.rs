@@ -198,18 +198,9 @@ impl<'m> Builder<'m> {
         }
     }
 
-    /// An integer of 64 bits and a constant.
+    /// An integer and a constant.
     pub fn plus(&self, value: Value<'m>, more: i64) -> Value<'m> {
-        let more = self.module.const_i64(more);
-        // SAFETY: a positioned builder and integers of one type.
-        unsafe {
-            Value::new(LLVMBuildAdd(
-                self.raw,
-                value.raw(),
-                more.raw(),
-                c"".as_ptr(),
-            ))
-        }
+        self.sum(value, value.ty().integer_constant(more))
     }
 
     /// The sum of two numbers of one type.

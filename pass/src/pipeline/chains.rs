@@ -90,7 +90,7 @@ fn round<'m>(
     let mut hidden = Hidden::of(module, &choices);
     loop_chain::move_out(module, &choices);
     loop_chain::ask(module, &mut choices);
-    let found = loop_chain::split(module, &choices);
+    let found = loop_chain::split(module, &mut choices);
     let mut all = Lowering {
         doubts,
         apart: implied.declined,

@@ -94,11 +94,13 @@ pub struct Form<'m> {
 }
 
 impl<'m> Form<'m> {
-    /// Of a loop that a variable counts, whose first value something gives it in front of the loop.
+    /// Of a loop that a variable counts, whose first value something gives it in front of the loop. Where `may_differ`, it may
+    /// also run until the iterator is the end (`!=`).
     pub fn of(
         natural: &NaturalLoop<'m>,
         iterator: &Iterator<'m>,
         begins: Instruction<'m>,
+        may_differ: bool,
     ) -> Result<Self, Why> {
         let (variable, width) = (iterator.variable, iterator.width);
         let wrong = |why: &str| Why::from(why);
@@ -124,7 +126,9 @@ impl<'m> Form<'m> {
         if !natural.blocks.contains(&body) || natural.blocks.contains(&exit) {
             return Err(wrong(FORM));
         }
-        let bound = Bound::of(decides, variable).ok_or_else(|| wrong(FORM))?;
+        let until = || may_differ.then(|| Bound::until(decides, steps, variable))?;
+        let bound = Bound::of(decides, variable).or_else(until);
+        let bound = bound.ok_or_else(|| wrong(FORM))?;
         if let Some(why) = changes.of_value(bound.value) {
             return Err(wrong(&format!("has an end that {why}")));
         }
@@ -271,6 +275,37 @@ impl<'m> Bound<'m> {
             LLVMIntUGE => (false, true, false),
             LLVMIntEQ | LLVMIntNE => return None,
         };
+        Self::with(asks, variable, is_above, is_last, signed)
+    }
+
+    /// Of a loop that runs until its iterator is the end, which it cannot pass: it takes steps of one, and has no next number
+    /// behind the last one that it can count to.
+    fn until(
+        decides: Instruction<'m>,
+        steps: Instruction<'m>,
+        variable: Instruction<'m>,
+    ) -> Option<Self> {
+        let asks = decides.branch_condition()?.as_op(Opcode::LLVMICmp)?;
+        let is_other = asks.comparison()? == Comparison::Integer(IntPredicate::LLVMIntNE);
+        let next = steps.operand(0).as_instruction()?;
+        let step = Step::of(steps, variable)?;
+        let is_one = matches!(step.value.as_constant_int(), Some(1 | -1));
+        if !(is_other && is_one && next.has_no_signed_wrap()) {
+            return None;
+        }
+        let is_up = step.is_added == (step.value.as_constant_int() == Some(1));
+        let is_first = is_load_of(without_casts(asks.operand(0)), variable);
+        Self::with(asks, variable, is_up == is_first, false, true)
+    }
+
+    /// With what a comparison of the iterator with the end asks, as of the first of both.
+    fn with(
+        asks: Instruction<'m>,
+        variable: Instruction<'m>,
+        is_above: bool,
+        is_last: bool,
+        signed: bool,
+    ) -> Option<Self> {
         let [first, second] = [asks.operand(0), asks.operand(1)];
         let is_it = |value| is_load_of(without_casts(value), variable);
         let (value, is_above) = match (is_it(first), is_it(second)) {

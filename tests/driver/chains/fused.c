@@ -107,7 +107,7 @@ __attribute__((noinline)) static void triangles(double *a, double *b, int n, con
 
 // What is told of the first loop, and of one that has company on one side only.
 __attribute__((noinline)) static int others(double *a, int n) {
-  int last = 0;
+  int last[2] = {0, 0};
   // TOLD-DAG: fused.c:[[#@LINE+1]]:1: remark: this loop is not run as one with that behind it: its schedule is not static
 #pragma omp parallel for schedule(dynamic)
   for (int i = 0; i < n; i++)
@@ -115,11 +115,57 @@ __attribute__((noinline)) static int others(double *a, int n) {
   // TOLD-DAG: fused.c:[[#@LINE+1]]:1: remark: this loop is not run as one with that in front of it: variables have values of its last iteration behind it
 #pragma omp parallel for lastprivate(last)
   for (int i = 0; i < n; i++)
-    last = (int)a[i];
+    last[1] = (int)a[i];
   // TOLD-DAG: fused.c:[[#@LINE+1]]:1: remark: this loop is not run as one with that in front of it: it does more than share the iterations of one loop
 #pragma omp parallel
   a[0] = n;
-  return last;
+  return last[1];
+}
+
+// What the last iteration leaves is read behind the loops, and by the fifth one.
+// TOLD-DAG: fused.c:[[#@LINE+3]]:1: remark: the parallel loops in lines [[#@LINE+3]], [[#@LINE+9]], [[#@LINE+12]] and [[#@LINE+17]] run as one
+__attribute__((noinline)) static double lasts(double *a, double *b, long first, int n) {
+  double last = 7, half = 0;
+#pragma omp parallel for lastprivate(last, half)
+  for (long i = first; i < n; i++) {
+    last = b[i] + i;
+    half = last / 2;
+    a[i] = half * half;
+  }
+#pragma omp parallel for
+  for (long i = first; i < n; i++)
+    b[i] = a[i] + 1;
+#pragma omp parallel for lastprivate(last)
+  for (int i = (int)first; i < n; i++) {
+    last = a[i] - b[i];
+    a[i] += last;
+  }
+#pragma omp parallel for lastprivate(last)
+  for (int i = 0; i < n; i++)
+    if (a[i] > 3) last = a[i];
+    else a[i] = last = 2;
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    b[i] += a[i] * last;
+  return last + half;
+}
+
+// Numbers with fewer bits.
+// TOLD-DAG: fused.c:[[#@LINE+4]]:1: remark: the parallel loops in lines [[#@LINE+4]] and [[#@LINE+7]] run as one
+__attribute__((noinline)) static int narrow(double *a, const double *b, int n) {
+  short low = 9;
+  unsigned char high = 4;
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    a[i] = b[i] * 2 - i % 3;
+#pragma omp parallel for reduction(min : low) reduction(max : high)
+  for (int i = 0; i < n; i++) {
+    short found = (short)a[i];
+    if (found < low) low = found;
+    unsigned char other = (unsigned char)(200 + i % 50);
+    high = other > high ? other : high;
+  }
+  return low * 1000 + high;
 }
 
 // The least and the largest, which begin with something between the loops, and with what is no number where no loop has an iteration.
@@ -168,8 +214,8 @@ __attribute__((noinline)) static double found(double *a, int n, double *seen) {
   return largest + place + *known;
 }
 
-// Loops that threads share as one, in two dimensions. The third one needs more than they have found until then.
-// TOLD-DAG: fused.c:[[#@LINE+2]]:1: remark: the parallel loops in lines [[#@LINE+2]] and [[#@LINE+6]] run as one
+// Loops that threads share as one, in two dimensions, and one of which they share the outer one.
+// TOLD-DAG: fused.c:[[#@LINE+2]]:1: remark: the parallel loops in lines [[#@LINE+2]], [[#@LINE+6]] and [[#@LINE+10]] run as one
 __attribute__((noinline)) static void collapsed(int first, int n) {
 #pragma omp parallel for collapse(2)
   for (int i = first; i <= n; i++)
@@ -211,16 +257,37 @@ __attribute__((noinline)) static void boxes(int n) {
     for (int j = 1; j < 12; j++)
       for (int k = 0; k < 20; k++)
         D[i][j][k] = C[i][j][k] + k;
-  // TOLD-DAG: fused.c:[[#@LINE+1]]:1: remark: this loop is not run as one with that in front of it: it is collapsed, and its iterators have no sign
+  // TOLD-DAG: fused.c:[[#@LINE+1]]:1: remark: this loop is not run as one with that in front of it: it is collapsed, and only some of its iterators have a sign
 #pragma omp parallel for collapse(2)
-  for (unsigned i = 0; i < n; i++)
-    for (unsigned j = 0; j < n; j++)
+  for (int i = 0; i < n; i++)
+    for (unsigned j = 0; j < (unsigned)n; j++)
       C[i][j][3] += 1;
   // TOLD-DAG: fused.c:[[#@LINE+1]]:1: remark: this loop is not run as one with that in front of it: its loop is not understood
 #pragma omp parallel for collapse(2)
   for (int i = 0; i < n; i++)
     for (int j = i; j < 12; j++)
       C[i][j][4] += 1;
+}
+
+// Iterators without a sign, and first values that are variables.
+__attribute__((noinline)) static void unsigned_boxes(unsigned n, long first, int last) {
+  // TOLD-DAG: fused.c:[[#@LINE+1]]:1: remark: the parallel loops in lines [[#@LINE+1]], [[#@LINE+5]], [[#@LINE+9]] and [[#@LINE+13]] run as one
+#pragma omp parallel for collapse(2)
+  for (unsigned i = 0; i < n; i++)
+    for (unsigned j = 0; j < 12; j++)
+      C[i][j][3] += D[i][j][3];
+#pragma omp parallel for collapse(2)
+  for (unsigned i = 0; i < n; i++)
+    for (unsigned j = 0; j < 12; j++)
+      D[i][j][3] = C[i][j][3] + i;
+#pragma omp parallel for collapse(2)
+  for (long i = first; i < last; i++)
+    for (int j = 0; j < 12; j++)
+      C[i][j][5] += D[i][j][5];
+#pragma omp parallel for collapse(2)
+  for (long i = first; i < last; i++)
+    for (int j = 0; j < 12; j++)
+      D[i][j][5] = C[i][j][5] + i;
 }
 
 static void tell(const double *a, int n) {
@@ -267,5 +334,8 @@ int main(int argc, char **argv) {
   printf("%a\n", found(a, n, a));
   begun(1, N), begun(N - 1, 7), begun(N + 1, 9), begun(3, 0), collapsed(1, N), collapsed(5, 9), collapsed(9, 5), collapsed(1, -5);
   boxes(8), boxes(0), boxes(-2), boxes(1);
+  unsigned_boxes(8, 2, 7), unsigned_boxes(0, -3, -5), unsigned_boxes(1, 7, 8);
+  printf("%a %a %a\n", lasts(a, b, 0, n), lasts(a + 50, b + 50, -50, 20), lasts(a, b, 5, -5));
+  printf("%d %d\n", narrow(a, b, n), narrow(a, b, 0));
   tell(A[0], N * N), tell(B[0], N * N), tell(C[0][0], 8 * 12 * 20), tell(D[0][0], 8 * 12 * 20);
 }

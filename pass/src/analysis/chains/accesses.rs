@@ -26,6 +26,8 @@ pub struct Found<'c> {
     pub bytes: i64,
     /// Whether every iteration does.
     pub must: bool,
+    /// Whether only the last iteration does.
+    pub at_last: bool,
     /// What does.
     pub at: Instruction<'c>,
     /// All that do, and whether they read or write.
@@ -36,13 +38,14 @@ pub struct Found<'c> {
 pub type Unknown<'c> = (Instruction<'c>, String);
 
 /// What an iteration accesses of what others see. `combines` says whether floating-point numbers may be combined in another
-/// order.
+/// order, `is_last` whether only the last iteration comes to an instruction.
 pub fn of<'c>(
     copy: &'c Module,
     single: &Single<'c>,
     nest: &Iteration<'c>,
     reader: &Reader<'_, 'c>,
     combines: bool,
+    is_last: &dyn Fn(Instruction<'c>) -> bool,
 ) -> Result<Vec<Found<'c>>, Unknown<'c>> {
     let mut found: Vec<Found<'c>> = Vec::new();
     let depth = nest.loops.len();
@@ -68,6 +71,7 @@ pub fn of<'c>(
                 split,
                 place,
                 bytes,
+                at_last: is_last(at),
                 at,
                 by: vec![(at, mode)],
             });
@@ -208,6 +212,7 @@ fn merge<'c>(nest: &Iteration<'c>, all: Vec<Found<'c>>) -> Vec<Found<'c>> {
             other.mode == one.mode
                 && other.place == one.place
                 && other.bytes == one.bytes
+                && other.at_last == one.at_last
                 && one.place.offset.is_some()
         };
         match kept.iter_mut().find(same) {
@@ -239,7 +244,7 @@ fn reductions<'c>(
     while at < all.len() {
         let one = &all[at];
         let is_fixed = one.place.offset.as_ref().is_some_and(|one| !varies(one));
-        if one.mode != Mode::Write || !is_fixed {
+        if one.mode != Mode::Write || !is_fixed || one.at_last {
             at += 1;
             continue;
         }

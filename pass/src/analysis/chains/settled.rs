@@ -47,6 +47,7 @@ impl<'c> Looked<'_, 'c, '_> {
                     space: number,
                     mode: mode(one.said),
                     must: false,
+                    at_last: false,
                     index: Some(affine_index(one.place)),
                 });
                 continue;
@@ -174,6 +175,7 @@ impl<'c> Looked<'_, 'c, '_> {
                             space,
                             mode: access.mode,
                             must: access.must,
+                            at_last: access.at_last,
                             index,
                         });
                     }
@@ -224,6 +226,7 @@ impl<'c> Looked<'_, 'c, '_> {
                             space,
                             mode: access.mode,
                             must: access.must && index.is_some(),
+                            at_last: access.at_last,
                             index,
                         });
                     }

@@ -133,7 +133,7 @@ fn counted<'c>(natural: &NaturalLoop<'c>) -> Option<Form<'c>> {
     if Some(begins.operand(0).ty()) != variable.allocated_type() {
         return None;
     }
-    let form = Form::of(natural, &iterator, begins).ok()?;
+    let form = Form::of(natural, &iterator, begins, true).ok()?;
     let is_plain = form.by.is_some()
         && form.bound.is_whole(form.width)
         && form.body.predecessors() == [natural.header];

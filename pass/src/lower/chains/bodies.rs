@@ -50,6 +50,8 @@ pub struct Body<'m> {
     iteration: Vec<(Instruction<'m>, bool)>,
     /// Conditions whose answers it may be handed.
     strips: Vec<Value<'m>>,
+    /// What the last iteration alone stores.
+    lasts: Vec<Instruction<'m>>,
     /// Variables that the chain does not change.
     values: Vec<Instruction<'m>>,
     /// Variables that nothing else uses.
@@ -195,6 +197,7 @@ impl<'m> Body<'m> {
             blocks,
             iteration: Vec::new(),
             strips: nest.strips.iter().map(|one| one.value).collect(),
+            lasts: nest.lasts.clone(),
             values: Vec::new(),
             own: Vec::new(),
             others: Vec::new(),
@@ -309,6 +312,13 @@ impl<'m> Body<'m> {
             let (inside, outside): (Vec<_>, Vec<_>) =
                 users.into_iter().partition(|user| self.has(*user));
             if inside.iter().all(|user| is_harmless(*user)) || self.counts(variable) {
+                continue;
+            }
+            let is_use = |user: &&Instruction<'m>| !is_harmless(**user);
+            if { inside.iter() }
+                .filter(is_use)
+                .all(|user| self.lasts.contains(user))
+            {
                 continue;
             }
             if around.only_reads(variable) {

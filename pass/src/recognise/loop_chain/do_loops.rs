@@ -31,6 +31,31 @@ const WITH_TEXT: &str = "_text_";
 pub(super) const FORM: &str = "is not understood: it has the form `do i = FIRST, LAST`, with a variable of the procedure that \
                                nothing but the loop changes";
 
+const LEFT: &str = "is left by an `exit`, `return` or `go to`: all of its iterations have to run; `cycle` ends one of them";
+const STEPS: &str = "does not count up by 1";
+
+/// Why a loop is none of a chain, where it is not written so: the end of a sentence.
+pub(super) fn why_not(natural: &NaturalLoop<'_>) -> &'static str {
+    let others = natural.blocks.iter().filter(|one| **one != natural.header);
+    let mut behind = others.flat_map(|one| one.successors());
+    // What ends the program does not leave the loop.
+    let ends = |one: &Block<'_>| {
+        let end = one.terminator().map(Instruction::opcode);
+        end == Some(Opcode::LLVMUnreachable)
+    };
+    if behind.any(|next| !natural.blocks.contains(&next) && !ends(&next)) {
+        return LEFT;
+    }
+    let next = natural.header.phis().flat_map(|phi| phi.incoming());
+    let next = next.filter(|one| natural.blocks.contains(&one.1));
+    let mut sums = next.filter_map(|one| one.0.as_op(Opcode::LLVMAdd));
+    let counts = |one: Instruction<'_>| matches!(one.operand(1).as_constant_int(), Some(1 | -1));
+    match sums.all(counts) {
+        true => FORM,
+        false => STEPS,
+    }
+}
+
 /// Has a module's chains in Fortran look like those of C.
 pub fn as_in_c(module: &Module) {
     let functions = module.functions().into_iter();

@@ -113,6 +113,7 @@ impl<'m> Here<'m> {
             values,
             loops: loops.collect(),
             strips: Vec::new(),
+            lasts: Vec::new(),
         };
         Ok((nest, behind))
     }
@@ -185,7 +186,7 @@ pub(super) fn counted<'m>(
     site: Call<'m>,
 ) -> Result<(Iterator<'m>, Form<'m>), Wrong<'m>> {
     let decides = natural.header.terminator();
-    let decides = decides.ok_or_else(|| form_wrong(site.instruction(), site, FORM))?;
+    let decides = decides.ok_or_else(|| form_wrong(natural, site.instruction(), site, FORM))?;
     let mut entries = natural.header.predecessors();
     entries.retain(|one| !natural.blocks.contains(one));
     if entries[..] != [path.block()] {
@@ -193,7 +194,7 @@ pub(super) fn counted<'m>(
     }
     let condition = decides.branch_condition();
     let asks = condition.and_then(|one| one.as_op(Opcode::LLVMICmp));
-    let asks = asks.ok_or_else(|| form_wrong(decides, site, FORM))?;
+    let asks = asks.ok_or_else(|| form_wrong(natural, decides, site, FORM))?;
     let compared = asks.operands().into_iter().filter_map(loaded);
     let counts = |variable: &Instruction<'m>| {
         let mut stores = variable.instruction_users().into_iter();
@@ -203,8 +204,8 @@ pub(super) fn counted<'m>(
         })
     };
     let variable = { compared }.find(counts);
-    let variable = variable.ok_or_else(|| form_wrong(decides, site, FORM))?;
-    let wrong = |text: &str| form_wrong(decides, site, text);
+    let variable = variable.ok_or_else(|| form_wrong(natural, decides, site, FORM))?;
+    let wrong = |text: &str| form_wrong(natural, decides, site, text);
     let iterator = Iterator::of(variable).map_err(|why| wrong(&why.text))?;
     let is_first =
         |one: &Instruction<'m>| one.opcode() == Opcode::LLVMStore && one.operand(1) == *variable;
@@ -215,9 +216,10 @@ pub(super) fn counted<'m>(
     if Some(begins.operand(0).ty()) != variable.allocated_type() {
         return Err(wrong(FORM));
     }
-    let form = Form::of(natural, &iterator, begins).map_err(|why| {
+    let form = Form::of(natural, &iterator, begins, true).map_err(|why| {
         match (why.is_left, unwinds_out(natural)) {
             (true, Some(call)) => Wrong::declined(at(call, site), EXCEPTION),
+            (true, None) if decides.function().is_fortran() => wrong(FORM),
             // A `break` and its like leave the chain, or iterations of it.
             (true, None) => Wrong::mistake(
                 at(decides, site),
@@ -246,9 +248,14 @@ fn unwinds_out<'m>(natural: &NaturalLoop<'m>) -> Option<Instruction<'m>> {
     ends.next()
 }
 
-fn form_wrong<'m>(one: Instruction<'m>, site: Call<'m>, why: &str) -> Wrong<'m> {
+fn form_wrong<'m>(
+    natural: &NaturalLoop<'m>,
+    one: Instruction<'m>,
+    site: Call<'m>,
+    why: &str,
+) -> Wrong<'m> {
     let why = match why == FORM && one.function().is_fortran() {
-        true => super::do_loops::FORM,
+        true => super::do_loops::why_not(natural),
         false => why,
     };
     let told = format!("the loop chain stays as it is: this loop {why}");

@@ -5,18 +5,20 @@
 //! else that anybody sees. What is more than a loop is declined.
 
 mod collapsed;
+mod ends;
+mod inner;
+mod last;
 mod sums;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use okl_abi::{Effects, LoopSchedule, ScheduleKind};
 use okl_chains::pragma::{
     Clause, LoopPragma, Name, Number, OpenMp, Position, Pragma, Sharing, write_marker,
 };
 
-use self::collapsed::in_front;
-use super::nest::counted;
-use super::straight::{Path, Stop};
+use self::collapsed::{Numbers, in_front, is_signed, wide};
+use self::ends::End;
 use super::{FOR, Here, NEXT};
 use crate::analysis::runtime::{self, effects};
 use crate::analysis::variables::is_harmless;
@@ -77,6 +79,8 @@ struct Share<'m> {
     signed: bool,
     lower: Instruction<'m>,
     upper: Instruction<'m>,
+    /// Is other than 0 for the thread that has run the last iteration.
+    is_last: Instruction<'m>,
 }
 
 impl<'m> Making<'m> {
@@ -87,6 +91,7 @@ impl<'m> Making<'m> {
         self.forward_parameters();
         let sums = sums::put_in(self.module, self.copy)?;
         let share = self.share()?;
+        last::put_in(self.module, self.copy, share.is_last)?;
         let form = self.form(&share)?;
         let conditions = self.conditions(share.call.instruction().block())?;
         let last = self.last(&share, &form)?;
@@ -97,46 +102,75 @@ impl<'m> Making<'m> {
         let long = self.module.int(64);
         let init = share.call.instruction();
         let builder = Builder::before(self.module, init);
-        let extend = |builder: &Builder<'m>, value: Value<'m>| match share.signed {
-            true => builder.sign_extend(value, long),
-            false if value.ty() == long => value,
-            false => builder.cast(Opcode::LLVMZExt, value, long),
-        };
-        let none = self.module.const_i64(-1);
-        let last = match &levels {
-            Some(levels) => levels[0].last(&builder),
-            None => extend(&builder, last),
-        };
-        let last = conditions
-            .iter()
-            .fold(last, |last, (asks, holds)| match holds {
-                true => builder.select(*asks, last, none),
-                false => builder.select(*asks, none, last),
-            });
         let user = match levels {
             Some(_) => None,
             None => self.user_iterator(&form),
         };
-        let counter = match (&levels, &user) {
-            (Some(levels), _) => levels[0].variable,
-            (None, Some(user)) => user.variable,
-            (None, None) => form.begins.operand(1).as_instruction().ok_or(FORM)?,
+        let iterator = form.begins.operand(1).as_instruction().ok_or(FORM)?;
+        let numbers = Numbers::of(&form, iterator);
+        let end = match levels {
+            Some(_) => None,
+            None => numbers.end(last, 1, &conditions),
         };
-        let first = match (&levels, &user) {
-            (Some(levels), _) => levels[0].first(&builder),
-            (None, Some(user)) => user.first(&builder),
-            (None, None) => form.begins.operand(0).ty().zero(),
+        let is_its = |end: &End<'m>| {
+            let mut user = user.iter();
+            user.all(|user| numbers.begins(user.first, end))
         };
+        let end = end.filter(is_its);
+        // Iterations may be counted without a sign where the iterator has one.
+        let has_sign = || !conditions.is_empty() && conditions.iter().all(|one| is_signed(one.0));
+        let (counter, first, signed, [first_number, last]) = match (&levels, &user) {
+            (Some(levels), _) => {
+                let level = &levels[0];
+                let first = level.first(&builder);
+                (level.variable, first, level.signed, level.ends(&builder))
+            }
+            (None, Some(user)) => {
+                let signed = share.signed || has_sign();
+                let first = user.first(&builder);
+                let number = wide(&builder, first, signed);
+                let last = match &end {
+                    Some(end) => end.last(&builder),
+                    None => builder.sum(number, wide(&builder, last, share.signed)),
+                };
+                (user.variable, first, signed, [number, last])
+            }
+            (None, None) => {
+                let first = form.begins.operand(0).ty().zero();
+                let number = wide(&builder, first, share.signed);
+                let last = match &end {
+                    Some(end) => end.more(&builder),
+                    None => wide(&builder, last, share.signed),
+                };
+                (iterator, first, share.signed, [number, last])
+            }
+        };
+        // Where a loop has no iteration its end says so as well.
+        let said: Vec<usize> = match &levels {
+            Some(levels) => levels
+                .iter()
+                .flat_map(|one| &one.end)
+                .map(|one| one.condition)
+                .collect(),
+            None => end.iter().map(|one| one.condition).collect(),
+        };
+        let none = builder.plus(first_number, -1);
+        let asked = conditions
+            .iter()
+            .enumerate()
+            .filter(|one| !said.contains(&one.0));
+        let last = asked.fold(last, |last, (_, (asks, holds))| match holds {
+            true => builder.select(*asks, last, none),
+            false => builder.select(*asks, none, last),
+        });
         let keep = |number: Value<'m>| {
             let variable = Builder::at_entry(self.module, self.copy).alloca(long, 8);
             builder.store(number, variable);
             variable
         };
-        let first_number = extend(&builder, first);
-        let mut ends = vec![keep(builder.sum(first_number, last))];
+        let mut ends = vec![keep(last)];
         for level in levels.iter().flatten().skip(1) {
-            let first = extend(&builder, level.first(&builder));
-            ends.push(keep(builder.sum(first, level.last(&builder))));
+            ends.push(keep(level.ends(&builder)[1]));
         }
         builder.store(first, *counter);
         let block = init.block();
@@ -160,7 +194,7 @@ impl<'m> Making<'m> {
             let ty = counter.allocated_type().ok_or(FORM)?;
             let decides = form.header.terminator().ok_or(FORM)?;
             let builder = Builder::before(self.module, decides);
-            let number = extend(&builder, builder.load(ty, *counter));
+            let number = wide(&builder, builder.load(ty, *counter), signed);
             let until = builder.load(long, ends[0]);
             let goes_on = Comparison::Integer(IntPredicate::LLVMIntSLE);
             decides.set_branch_condition(builder.ask(goes_on, number, until));
@@ -201,7 +235,7 @@ impl<'m> Making<'m> {
             let [kept] = stores[..] else {
                 return Err(FORM);
             };
-            numbers.extend([extend(&builder, first), kept.operand(0)]);
+            numbers.extend([wide(&builder, first, signed), kept.operand(0)]);
         }
         self.mark(begins, at, numbers, &sums.names)?;
         let chosen = sums.chosen.into_iter();
@@ -295,20 +329,12 @@ impl<'m> Making<'m> {
             let value = runtime::argument(call, name).ok_or(FORM)?;
             value.as_op(Opcode::LLVMAlloca).ok_or(FORM)
         };
-        let is_last = variable("last")?;
-        let mut users = is_last.instruction_users().into_iter();
-        let is_set = |one: Instruction<'m>| {
-            let is_store = one.opcode() == Opcode::LLVMStore && one.operand(1) == *is_last;
-            is_store || one == call.instruction() || is_harmless(one)
-        };
-        if !users.all(is_set) {
-            return Err("variables have values of its last iteration behind it");
-        }
         Ok(Share {
             call,
             signed: !function.has(Effects::UNSIGNED),
             lower: variable("lower")?,
             upper: variable("upper")?,
+            is_last: variable("last")?,
         })
     }
 
@@ -329,7 +355,7 @@ impl<'m> Making<'m> {
         let natural = loops.find(|one| one.header.predecessors().contains(&begins.block()));
         let natural: &NaturalLoop<'m> = natural.ok_or(FORM)?;
         let iterator = Iterator::of(counter).map_err(|_| FORM)?;
-        let form = Form::of(natural, &iterator, begins).map_err(|_| FORM)?;
+        let form = Form::of(natural, &iterator, begins, false).map_err(|_| FORM)?;
         let bound = &form.bound;
         let is_upper = |value: Value<'m>| {
             let load = value.as_op(Opcode::LLVMLoad);
@@ -668,117 +694,6 @@ impl<'m> User<'m> {
             None => self.first,
         }
     }
-}
-
-/// The loop that stands alone in the innermost one of a nest, and how far it goes.
-struct Inner<'m> {
-    values: [Value<'m>; 2],
-}
-
-impl<'m> Making<'m> {
-    fn inner(&self, here: &Here<'m>, call: Call<'m>, depth: usize) -> Option<Inner<'m>> {
-        let (nest, _) = here.nest(call).ok()?;
-        let outer = nest.loops.get(depth - 2)?.counter.as_ref()?;
-        let outermost = nest.loops[0].counter.as_ref()?;
-        let mut path = Path::from(outer.body);
-        let Stop::Loop(natural) = path.follow(here) else {
-            return None;
-        };
-        let (_, form) = counted(natural, &mut path, call).ok()?;
-        if !path.stores.is_empty() {
-            return None;
-        }
-        let inside: HashSet<Block<'m>> = outermost.blocks.iter().copied().collect();
-        let at = call.instruction();
-        let mut known = HashMap::new();
-        let first = front(form.begins.operand(0), &inside, at, &mut known)?;
-        let end = front(form.bound.value, &inside, at, &mut known)?;
-        let builder = Builder::before(self.module, at);
-        let long = self.module.int(64);
-        let extend = |value: Value<'m>, signed: bool| match signed {
-            _ if value.ty() == long => value,
-            true => builder.sign_extend(value, long),
-            false => builder.cast(Opcode::LLVMZExt, value, long),
-        };
-        let first = extend(first, form.bound.counts_signed);
-        let end = extend(end, form.bound.signed);
-        let last = match form.bound.is_last {
-            true => end,
-            false => builder.plus(end, -1),
-        };
-        Some(Inner {
-            values: [first, last],
-        })
-    }
-}
-
-/// A value that is computed in loops, computed in front of them once more.
-fn front<'m>(
-    value: Value<'m>,
-    inside: &HashSet<Block<'m>>,
-    at: Instruction<'m>,
-    known: &mut HashMap<Instruction<'m>, Value<'m>>,
-) -> Option<Value<'m>> {
-    let Some(one) = value.as_instruction() else {
-        return Some(value);
-    };
-    if !inside.contains(&one.block()) {
-        return Some(value);
-    }
-    if let Some(found) = known.get(&one) {
-        return Some(*found);
-    }
-    if known.len() > MOST || !one.only_computes() || may_trap(one) {
-        return None;
-    }
-    if let Some(address) = one.address() {
-        let changes = |user: &Instruction<'m>| {
-            let is_read = user.opcode() == Opcode::LLVMLoad || is_harmless(*user);
-            !is_read && inside.contains(&user.block())
-        };
-        let variable = address.as_op(Opcode::LLVMAlloca);
-        if variable.is_some_and(|variable| variable.instruction_users().iter().any(changes)) {
-            return None;
-        }
-    }
-    let operands = one.operands().into_iter();
-    let operands: Option<Vec<_>> = operands.map(|one| front(one, inside, at, known)).collect();
-    let operands = operands?;
-    let copy = one.copy_before(at);
-    for (number, operand) in operands.into_iter().enumerate() {
-        copy.set_operand(number, operand);
-    }
-    known.insert(one, *copy);
-    Some(*copy)
-}
-
-/// Whether it may end the program where the loop that it is in runs no iteration: what divides, and what is read elsewhere than in
-/// variables.
-fn may_trap(one: Instruction<'_>) -> bool {
-    use Opcode::{LLVMSDiv, LLVMSRem, LLVMUDiv, LLVMURem};
-    match one.opcode() {
-        LLVMSDiv | LLVMSRem | LLVMUDiv | LLVMURem => {
-            let by = one.operand(1).as_constant_int();
-            by.is_none_or(|by| matches!(by, 0 | -1))
-        }
-        Opcode::LLVMLoad => !is_variable(one.operand(0)),
-        _ => false,
-    }
-}
-
-/// Whether an address is that of a variable, or is kept in one that has nothing else.
-fn is_variable(address: Value<'_>) -> bool {
-    let is_object =
-        |value: Value<'_>| value.as_op(Opcode::LLVMAlloca).is_some() || value.as_global().is_some();
-    let kept = address
-        .as_op(Opcode::LLVMLoad)
-        .and_then(|load| load.operand(0).as_op(Opcode::LLVMAlloca));
-    let stored = |variable: Instruction<'_>| {
-        let users = variable.instruction_users();
-        let mut stores = users.iter().filter(|one| one.opcode() == Opcode::LLVMStore);
-        stores.all(|one| one.operand(1) == *variable && is_object(one.operand(0)))
-    };
-    is_object(address) || kept.is_some_and(stored)
 }
 
 fn is_plain_load(one: Instruction<'_>) -> bool {

@@ -491,7 +491,7 @@ fn copies_of_variables<'m>(
 }
 
 /// Whether a variable is read and written by name only, by the function and by regions.
-fn is_kept_to_itself(variable: Instruction<'_>) -> bool {
+pub(super) fn is_kept_to_itself(variable: Instruction<'_>) -> bool {
     variable.instruction_users().into_iter().all(|user| {
         let is_store = user.opcode() == Opcode::LLVMStore && user.operand(0) != *variable;
         let is_read = user.opcode() == Opcode::LLVMLoad;

@@ -8,6 +8,7 @@
 //! Where that cannot be had the marker stays, and the chain is none.
 
 mod borders;
+mod last;
 
 use std::collections::{HashMap, HashSet};
 
@@ -62,31 +63,41 @@ pub fn in_front<'m>(choice: &Choice<'m>, value: Value<'m>) -> Option<Value<'m>> 
     Some(asking.copy(value))
 }
 
-/// Has loops be split by those that have stayed, where they can be. Finds the chains again for that.
-pub fn split<'m>(module: &'m Module, choices: &[Choice<'m>]) -> Chains<'m> {
+/// Has loops be split by those that have stayed, where they can be, and where the last iteration leaves something for what comes
+/// behind. Finds the chains again for that.
+pub fn split<'m>(module: &'m Module, choices: &mut [Choice<'m>]) -> Chains<'m> {
     let mut strips: Vec<(Call<'m>, Strip<'m>)> = Vec::new();
-    if module.function(STRIP).is_some() {
-        for chain in super::find(module, true).chains {
-            let Some(choice) = choices.iter().find(|one| one.is_of(chain.site)) else {
-                continue;
-            };
-            for nest in &chain.nests {
-                for marker in left(nest) {
-                    let asking = Asking {
-                        inside: &choice.marked,
-                        before: choice.call,
-                        known: HashMap::new(),
-                        steps: 0,
-                    };
-                    let value = marker.argument(1);
-                    let strip = value.and_then(|value| borders::strip(module, nest, value, asking));
-                    if let Some(strip) = strip {
-                        let result = marker.instruction();
-                        result.replace_all_uses_with(strip.value);
-                        marker.take_out(module);
-                        strips.push((nest.site, strip));
-                    }
+    let chains = super::find(module, true).chains;
+    for chain in &chains {
+        let Some(choice) = choices.iter().find(|one| one.is_of(chain.site)) else {
+            continue;
+        };
+        for nest in &chain.nests {
+            for marker in left(nest) {
+                let asking = Asking {
+                    inside: &choice.marked,
+                    before: choice.call,
+                    known: HashMap::new(),
+                    steps: 0,
+                };
+                let value = marker.argument(1);
+                let strip = value.and_then(|value| borders::strip(module, nest, value, asking));
+                if let Some(strip) = strip {
+                    let result = marker.instruction();
+                    result.replace_all_uses_with(strip.value);
+                    marker.take_out(module);
+                    strips.push((nest.site, strip));
                 }
+            }
+        }
+    }
+    let mut lasts = Vec::new();
+    for chain in &chains {
+        for nest in &chain.nests {
+            let choice = choices.iter_mut().find(|one| one.is_of(chain.site));
+            if let Some(found) = last::keep(module, chain, nest, choice) {
+                strips.push((nest.site, found.strip));
+                lasts.push((nest.site, found.stores));
             }
         }
     }
@@ -94,6 +105,8 @@ pub fn split<'m>(module: &'m Module, choices: &[Choice<'m>]) -> Chains<'m> {
     for nest in found.chains.iter_mut().flat_map(|chain| &mut chain.nests) {
         let its = strips.iter().filter(|one| one.0 == nest.site);
         nest.strips = its.map(|one| one.1.clone()).collect();
+        let its = lasts.iter().filter(|one| one.0 == nest.site);
+        nest.lasts = its.flat_map(|one| one.1.iter().copied()).collect();
     }
     found
 }

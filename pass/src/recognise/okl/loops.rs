@@ -181,7 +181,7 @@ pub fn form<'m>(
         [] => return Err(wrong("has an iterator without a first value")),
         _ => return Err(wrong("has an iterator that is changed elsewhere")),
     };
-    Form::of(natural, &iterator, begins).map_err(|why| WrongLoop {
+    Form::of(natural, &iterator, begins, false).map_err(|why| WrongLoop {
         may_follow: match why.may_follow {
             true => natural.blocks.clone(),
             false => Vec::new(),

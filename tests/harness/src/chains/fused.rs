@@ -142,16 +142,18 @@ pub(crate) fn program(seed: u64) -> String {
     }
     text.line("");
     text.line(format!(
-        "__attribute__((noinline)) static void loops(int n, double by{parameters}) {{"
+        "__attribute__((noinline)) static void loops(int n, int from, double by{parameters}) {{"
     ));
-    text.line("long sum = 1, bits = 7;");
+    text.line("long sum = 1, bits = 7, rest = 2;");
     text.line("double least = 1e6, largest = -3, exact = 0.5, last = 0;");
     text.line("int top = -1000;");
+    text.line("short low = 30000;");
+    text.line("unsigned char high = 3;");
     for _ in 0..random.between(2, 6) {
         between(&mut random, &mut text);
         print_loop(&mut random, &mut text, &arrays);
     }
-    text.line("printf(\"%ld %ld %d %a %a %a %a\\n\", sum, bits, top, least + 0.0, largest + 0.0, exact, last + 0.0);");
+    text.line("printf(\"%ld %ld %ld %d %d %d %a %a %a %a\\n\", sum, bits, rest, top, low, high, least + 0.0, largest + 0.0, exact, last + 0.0);");
     text.line("}");
     print_checks(&mut text);
     text.line("int main(int argc, char **argv) {");
@@ -161,9 +163,13 @@ pub(crate) fn program(seed: u64) -> String {
             "fill((double *)s{array}, sizeof s{array} / sizeof(double), {array});"
         ));
     }
-    text.line(format!("loops({} * argc, 0.5{arguments});", arrays.n));
+    let from = FIRST - random.one_of(&[0, 0, 1, 2]);
     text.line(format!(
-        "loops({} * argc, 2{arguments});",
+        "loops({} * argc, {from} * argc, 0.5{arguments});",
+        arrays.n
+    ));
+    text.line(format!(
+        "loops({} * argc, {from} * argc, 2{arguments});",
         random.one_of(&[arrays.n, 0, 1, arrays.n / 2])
     ));
     for array in 0..count {
@@ -184,6 +190,7 @@ fn between(random: &mut Random, text: &mut Text) {
         2 => text.line("sum = sum * 3 + 1;"),
         3 => text.line("top = n - 5;"),
         4 => text.line("by = largest > 9 ? 1 : 2;"),
+        5 => text.line("by = last > 9 ? 1 : 2;"),
         _ => {}
     }
 }
@@ -205,7 +212,10 @@ fn print_loop(random: &mut Random, text: &mut Text, arrays: &Arrays) {
         .map(|level| {
             let less = random.one_of(&[0, 0, 0, 1, 2]);
             let is_computed = random.chance(if level == 0 { 60 } else { 20 });
-            let first = FIRST - random.one_of(&[0, 0, 0, 1, 2]);
+            let first = match random.chance(if level == 0 { 12 } else { 6 }) {
+                true => "from".to_owned(),
+                false => (FIRST - random.one_of(&[0, 0, 0, 1, 2])).to_string(),
+            };
             let last = match is_computed {
                 true => FIRST as i64 - 1 - less,
                 false => (FIRST + MOST[rank - 1] / 2) as i64 - less,
@@ -228,7 +238,7 @@ fn print_loop(random: &mut Random, text: &mut Text, arrays: &Arrays) {
     let to = writes.text();
     let mut clauses = String::new();
     let mut statements = Vec::new();
-    let drawn = random.between(0, 9);
+    let drawn = random.between(0, 12);
     let result = match drawn {
         0 => Some(("reduction(+ : sum)", format!("sum += (long)({sum}) % 13;"))),
         1 => Some((
@@ -253,7 +263,20 @@ fn print_loop(random: &mut Random, text: &mut Text, arrays: &Arrays) {
             "reduction(+ : exact)",
             format!("exact += (double)(long)({sum});"),
         )),
-        5 if random.chance(30) => Some(("lastprivate(last)", format!("last = {sum};"))),
+        5 | 6 => Some((
+            "lastprivate(last, rest)",
+            match random.chance(80) {
+                true => format!("last = {sum}; rest = (long)last + i;"),
+                false => format!("rest = i; if (rest > 9) last = {sum}; else last = 1;"),
+            },
+        )),
+        7 => Some((
+            "reduction(min : low) reduction(max : high)",
+            format!(
+                "short found = (short)(long)({sum}); if (found < low) low = found; \
+                 unsigned char other = (unsigned char)(long)({sum}); high = other > high ? other : high;"
+            ),
+        )),
         _ => None,
     };
     let is_alone = result.is_some() && random.chance(50);
@@ -279,6 +302,11 @@ fn print_loop(random: &mut Random, text: &mut Text, arrays: &Arrays) {
     let collapse = match rank > 1 && random.chance(40) {
         true => random.between(2, rank),
         false => 1,
+    };
+    // Where inner loops have no iteration the last one of the outer one leaves nothing.
+    let collapse = match clauses.contains("lastprivate") {
+        true => rank,
+        false => collapse,
     };
     if collapse > 1 {
         let _ = write!(clauses, " collapse({collapse})");
@@ -355,7 +383,9 @@ mod tests {
             "reduction(max : largest)",
             "reduction(min : least)",
             "reduction(+ : exact)",
-            "lastprivate(last)",
+            "lastprivate(last, rest)",
+            "reduction(min : low)",
+            "i = from",
             "firstprivate(by)",
             "for nowait",
             "schedule(dynamic, 3)",

@@ -179,7 +179,8 @@ pub(crate) fn program(seed: u64) -> String {
     text.line(format!(
         "__attribute__((noinline)) static void chain(int n, int t{parameters}) {{"
     ));
-    text.line("(void)t;");
+    text.line("double last = t;");
+    text.line("int rest = 3;");
     let local = match locals.as_slice() {
         [] => String::new(),
         some => {
@@ -193,6 +194,7 @@ pub(crate) fn program(seed: u64) -> String {
         print_nest(&mut random, &mut text, one, &elements, rank, says);
     }
     text.line("}");
+    text.line("printf(\"%a %d\\n\", last + 0.0, rest);");
     text.line("}");
     print_main(
         &mut random,
@@ -399,8 +401,12 @@ fn print_nest(
             .reads
             .iter()
             .all(|read| read.space != nest.writes.space);
+    // The last iteration leaves something behind.
+    let is_left = matches!(elements[nest.writes.space], Element::Number) && random.chance(15);
     if is_parallel && random.chance(30) {
-        text.line("#pragma omp parallel for");
+        let collapse = format!(" collapse({rank}) lastprivate(last, rest)");
+        let clauses = if is_left { &collapse } else { "" };
+        text.line(format!("#pragma omp parallel for{clauses}"));
     }
     for (iterator, &(first, end)) in std::iter::zip(ITERATORS, &nest.bounds) {
         let bound = last(end);
@@ -424,7 +430,11 @@ fn print_nest(
         let terms: Vec<String> = nest.reads.iter().enumerate().map(term).collect();
         let sign = if nest.adds { "+=" } else { "=" };
         let to = number_of(written, &nest.writes, rank, component);
-        format!("{to} {sign} {};", terms.join(" + "))
+        let sum = terms.join(" + ");
+        match is_left {
+            true => format!("{{ last = {sum}; rest = i * 3; {to} {sign} last; }}"),
+            false => format!("{to} {sign} {sum};"),
+        }
     };
     match (written, nest.through) {
         (Element::Number, _) => text.line(statement("1", true)),

@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 
+use super::ends::End;
 use super::{FORM, Making, Share, Why, is_plain_load};
 use crate::analysis::variables::is_harmless;
 use crate::llvm::{Block, Builder, Comparison, Instruction, IntPredicate, Opcode, Value};
@@ -14,7 +15,7 @@ use crate::recognise::counted::Form;
 /// Loops one in the other, at most.
 const DEEPEST: usize = 3;
 /// Operations one behind the other in which two numbers are compared.
-const MOST: usize = 24;
+pub const MOST: usize = 24;
 
 /// One of the loops.
 pub struct Level<'m> {
@@ -22,12 +23,17 @@ pub struct Level<'m> {
     pub variable: Instruction<'m>,
     /// Gives it its value in the body.
     pub store: Instruction<'m>,
+    /// Whether it has a sign.
+    pub signed: bool,
     /// Its first value: a constant, or what a load loads that is the same in front of the loops.
     first: Value<'m>,
     /// How many iterations it has, in front of the loops.
     count: Count<'m>,
+    /// Where it ends, where that is known otherwise.
+    pub end: Option<End<'m>>,
 }
 
+#[derive(Clone, Copy)]
 enum Count<'m> {
     Constant(i64),
     Value(Value<'m>),
@@ -48,7 +54,7 @@ struct Factor<'m> {
 }
 
 /// The number of an iteration of a collapsed loop, in what is left of it behind some of the loops.
-struct Numbers<'a, 'm> {
+pub struct Numbers<'a, 'm> {
     form: &'a Form<'m>,
     counter: Instruction<'m>,
     /// By what it is divided for each of the loops so far.
@@ -76,12 +82,15 @@ impl<'m> Level<'m> {
         builder.store(more, *self.variable);
     }
 
-    /// The number of its last iteration, counted from 0, as one of 64 bits.
-    pub fn last(&self, builder: &Builder<'m>) -> Value<'m> {
-        match self.count {
-            Count::Constant(count) => builder.module().const_i64(count - 1),
-            Count::Value(count) => builder.plus(count, -1),
-        }
+    /// The first value and the last one, of 64 bits.
+    pub fn ends(&self, builder: &Builder<'m>) -> [Value<'m>; 2] {
+        let first = wide(builder, self.first(builder), self.signed);
+        let last = match (&self.end, self.count) {
+            (Some(end), _) => end.last(builder),
+            (None, Count::Constant(count)) => builder.plus(first, count - 1),
+            (None, Count::Value(count)) => builder.plus(builder.sum(first, count), -1),
+        };
+        [first, last]
     }
 }
 
@@ -99,11 +108,7 @@ impl<'m> Making<'m> {
         let stores = body.iter().copied();
         let stores =
             stores.filter(|one| one.opcode() == Opcode::LLVMStore && one.is_plain_access());
-        let mut numbers = Numbers {
-            form,
-            counter,
-            by: Vec::new(),
-        };
+        let mut numbers = Numbers::of(form, counter);
         let mut found = Vec::new();
         for store in stores.take(DEEPEST) {
             let Some((first, by)) = numbers.iterator(store) else {
@@ -119,10 +124,14 @@ impl<'m> Making<'m> {
         if found.len() < 2 || numbers.by.len() + 1 != found.len() {
             return Ok(None);
         }
-        if !share.signed || !conditions.iter().all(|one| is_signed(one.0)) {
-            return Err("it is collapsed, and its iterators have no sign");
-        }
         let counts = numbers.counts(last).ok_or(FORM)?;
+        // What ends elsewhere than at a constant is asked whether it has any iteration.
+        let asked = counts.iter().filter(|one| one.is_err()).count();
+        let signed = conditions.iter().all(|one| is_signed(one.0));
+        let is_mixed = !signed && conditions.iter().any(|one| is_signed(one.0));
+        if is_mixed || !(share.signed && signed) && asked != conditions.len() {
+            return Err("it is collapsed, and only some of its iterators have a sign");
+        }
         let known: HashSet<_> = found.iter().map(|one| one.0).collect();
         let mut levels = Vec::new();
         for ((store, first), count) in found.into_iter().zip(counts) {
@@ -131,27 +140,38 @@ impl<'m> Making<'m> {
             let is_read = |one: &Instruction<'m>| {
                 *one == store || is_plain_load(*one) && form.has(one.block()) || is_harmless(*one)
             };
-            let is_right = ty.is_integer()
+            let is_right = ty.bits().is_some_and(|bits| bits >= 32)
                 && variable.allocated_type() == Some(ty)
                 && variable.instruction_users().iter().all(is_read);
             let first = numbers.first(first, store).filter(|_| is_right);
+            let mut end = None;
             let count = match count {
-                Ok(constant) => Count::Constant(constant),
+                // Nobody asks whether they have a sign: those that have one are these numbers as well.
+                Ok(constant) if share.signed && signed => Count::Constant(constant),
+                Ok(constant) => {
+                    let begin = first.and_then(|first| first.as_constant_int());
+                    let end = begin.filter(|begin| *begin >= 0);
+                    let end = end.and_then(|begin| begin.checked_add(constant));
+                    end.filter(|end| *end <= i64::from(i32::MAX)).ok_or(FORM)?;
+                    Count::Constant(constant)
+                }
                 Err(factor) => {
                     let builder = Builder::before(self.module, share.call.instruction());
-                    let long = self.module.int(64);
-                    Count::Value(match factor.signed {
-                        _ if factor.core.ty() == long => factor.core,
-                        true => builder.sign_extend(factor.core, long),
-                        false => builder.cast(Opcode::LLVMZExt, factor.core, long),
-                    })
+                    let known = numbers.end(factor.core, 0, conditions);
+                    end = known.filter(|end| first.is_some_and(|first| numbers.begins(first, end)));
+                    if end.is_none() && !(share.signed && signed) {
+                        return Err(FORM);
+                    }
+                    Count::Value(wide(&builder, factor.core, factor.signed))
                 }
             };
             levels.push(Level {
                 variable,
                 store,
+                signed,
                 first: first.ok_or(FORM)?,
                 count,
+                end,
             });
         }
         // What stands between does not know them yet, and nothing else looks at the number.
@@ -195,10 +215,7 @@ impl<'m> Making<'m> {
         let counts = |builder: &Builder<'m>, at: usize, into: Block<'m>| {
             let variable = levels[at].variable;
             let number = builder.load(levels[at].store.operand(0).ty(), *variable);
-            let number = match number.ty() == long {
-                true => number,
-                false => builder.sign_extend(number, long),
-            };
+            let number = wide(builder, number, levels[at].signed);
             let until = builder.load(long, ends[at]);
             let goes_on = Comparison::Integer(IntPredicate::LLVMIntSLE);
             builder.go_if(builder.ask(goes_on, number, until), into, exit(at));
@@ -224,7 +241,16 @@ impl<'m> Making<'m> {
     }
 }
 
-impl<'m> Numbers<'_, 'm> {
+impl<'a, 'm> Numbers<'a, 'm> {
+    /// Of a loop that a variable counts.
+    pub fn of(form: &'a Form<'m>, counter: Instruction<'m>) -> Self {
+        Self {
+            form,
+            counter,
+            by: Vec::new(),
+        }
+    }
+
     /// Of a store into an iterator, its first value, if that is not 0, and what the number is divided by for it, if it is not the
     /// innermost loop's.
     #[allow(clippy::type_complexity)]
@@ -283,7 +309,7 @@ impl<'m> Numbers<'_, 'm> {
     }
 
     /// What is kept in a variable that is written once, in front of the loop, is that.
-    fn kept(&self, value: Value<'m>) -> Value<'m> {
+    pub fn kept(&self, value: Value<'m>) -> Value<'m> {
         let variable = || {
             let load = value
                 .as_op(Opcode::LLVMLoad)
@@ -320,7 +346,7 @@ impl<'m> Numbers<'_, 'm> {
         at == block
     }
 
-    fn is_same(&self, a: Value<'m>, b: Value<'m>, deep: usize) -> bool {
+    pub fn is_same(&self, a: Value<'m>, b: Value<'m>, deep: usize) -> bool {
         let (a, b) = (self.kept(a), self.kept(b));
         if a == b {
             return true;
@@ -431,7 +457,7 @@ impl<'m> Numbers<'_, 'm> {
         }
         let one = value.as_instruction()?;
         let load = match one.opcode() {
-            Opcode::LLVMSExt => one.operand(0).as_instruction()?,
+            Opcode::LLVMSExt | Opcode::LLVMZExt => one.operand(0).as_instruction()?,
             _ => one,
         };
         let variable = load.operand(0).as_op(Opcode::LLVMAlloca);
@@ -457,8 +483,18 @@ fn divides(one: Instruction<'_>) -> bool {
     matches!(one.opcode(), Opcode::LLVMSDiv | Opcode::LLVMUDiv)
 }
 
+/// A number in 64 bits.
+pub fn wide<'m>(builder: &Builder<'m>, number: Value<'m>, signed: bool) -> Value<'m> {
+    let long = builder.module().int(64);
+    match signed {
+        _ if number.ty() == long => number,
+        true => builder.sign_extend(number, long),
+        false => builder.cast(Opcode::LLVMZExt, number, long),
+    }
+}
+
 /// Whether what is asked compares numbers with a sign.
-fn is_signed(asked: Value<'_>) -> bool {
+pub fn is_signed(asked: Value<'_>) -> bool {
     use IntPredicate::*;
     let comparison = asked.as_instruction().and_then(Instruction::comparison);
     matches!(

@@ -190,13 +190,30 @@ fn choice<'m>(
         return None;
     };
     let asks = from.terminator()?.branch_condition()?.as_instruction()?;
-    let by = asks.comparison()?;
+    // Numbers with fewer bits are compared as numbers with more.
+    let cast = asks.operand(0).as_instruction().map(Instruction::opcode);
+    let cast = cast.filter(|one| matches!(one, Opcode::LLVMSExt | Opcode::LLVMZExt));
+    let compared = |at: usize| match (cast, asks.operand(at).as_instruction()) {
+        (None, _) => Some(asks.operand(at)),
+        (Some(cast), Some(one)) => (one.opcode() == cast).then(|| one.operand(0)),
+        (Some(_), None) => None,
+    };
+    let by = match (asks.comparison()?, cast) {
+        (Comparison::Integer(LLVMIntSGT), Some(Opcode::LLVMZExt)) => {
+            Comparison::Integer(LLVMIntUGT)
+        }
+        (Comparison::Integer(LLVMIntSLT), Some(Opcode::LLVMZExt)) => {
+            Comparison::Integer(LLVMIntULT)
+        }
+        (by, _) => by,
+    };
     let is_known = matches!(
         by,
         Comparison::Integer(LLVMIntSGT | LLVMIntSLT | LLVMIntUGT | LLVMIntULT)
             | Comparison::Floating(LLVMRealOGT | LLVMRealOLT)
     );
-    let is_of_both = loads_from(asks.operand(0), shared) && loads_from(asks.operand(1), *own);
+    let is_of = |at: usize, from: Value<'m>| compared(at).is_some_and(|one| loads_from(one, from));
+    let is_of_both = is_of(0, shared) && is_of(1, *own);
     let is_right = is_known && is_of_both && from.successors() == [*keeps, *takes];
     is_right.then_some(by)
 }
