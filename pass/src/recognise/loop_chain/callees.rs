@@ -14,6 +14,7 @@ use super::early::Early;
 use super::straight::{Path, Stop};
 use super::written::is_asked;
 use super::{BEGINS, CALL, FOR, Here, NEXT, is_note};
+use crate::analysis::library::known;
 use crate::diagnostic::{Declined, Site, pragma, user_name};
 use crate::llvm::{
     Builder, Call, Function, Instruction, Linkage, Module, NaturalLoop, Opcode, Value,
@@ -68,7 +69,8 @@ fn alone<'m>(module: &'m Module, called: &HashSet<Function<'m>>) -> Vec<Declined
             told.push(Declined {
                 site: Site::Pragma(site, said.at),
                 reason: format!(
-                    "no loop chain of this file calls '{}': this loop runs as it is written",
+                    "no loop chain of this file, or of one that is linked with it with -flto, calls '{}': this loop runs as it is \
+                     written",
                     user_name(function)
                 ),
             });
@@ -95,19 +97,27 @@ pub fn why_not(call: Call<'_>) -> Option<String> {
             "which function is called here is known only when the program runs".to_string(),
         );
     };
-    let name = user_name(callee);
     if callee.is_declaration() {
-        return Some(format!(
-            "what '{name}' does is not seen, as it is in another file or a library, also with -flto; if it has loops of the \
-             chain, define it in this file or in a header that this file includes; other calls belong in front of the chain \
-             or behind it"
-        ));
+        return Some(not_seen(&user_name(callee)));
     }
-    if !Functions::default().have_loops(callee) {
-        return None;
+    let mut known = Functions::default();
+    if callee.loops().is_empty() && !known.have_loops(callee) {
+        let all = known.elsewhere(callee);
+        return all.first().map(|one| not_seen(&user_name(*one)));
     }
     let why = obstacle(call, caller, callee)?;
-    Some(format!("'{name}' has loops of it, and {why}"))
+    Some(format!(
+        "'{}' has loops of it, and {why}",
+        user_name(callee)
+    ))
+}
+
+fn not_seen(name: &str) -> String {
+    format!(
+        "what '{name}' does is not seen, as it is in another file or a library; if it has loops of the chain, compile both \
+         files and link them by okl-cc with -flto, or define it in this file or in a header that this file includes; other \
+         calls belong in front of the chain or behind it"
+    )
 }
 
 fn obstacle<'m>(
@@ -135,13 +145,13 @@ fn obstacle<'m>(
 
 /// What functions call.
 #[derive(Default)]
-struct Functions<'m> {
+pub struct Functions<'m> {
     called: HashMap<Function<'m>, HashSet<Function<'m>>>,
 }
 
 impl<'m> Functions<'m> {
     /// The functions that a function may call by name, and those that they do.
-    fn reach(&mut self, function: Function<'m>) -> HashSet<Function<'m>> {
+    pub fn reach(&mut self, function: Function<'m>) -> HashSet<Function<'m>> {
         let mut found = HashSet::new();
         let mut rest = vec![function];
         while let Some(one) = rest.pop() {
@@ -158,6 +168,21 @@ impl<'m> Functions<'m> {
     /// Whether a function calls something with a name, itself or by others.
     fn has(&mut self, function: Function<'m>, name: &str) -> bool {
         self.reach(function).iter().any(|one| one.name() == name)
+    }
+
+    /// Those of it and of what it calls that are in other files of the program, as it seems, by their names.
+    pub fn elsewhere(&mut self, function: Function<'m>) -> Vec<Function<'m>> {
+        let is_elsewhere = |one: &Function<'m>| {
+            let name = one.name();
+            one.is_declaration()
+                && !one.is_intrinsic()
+                && !name.starts_with("__")
+                && known(&name).is_none()
+        };
+        let all = self.reach(function).into_iter().chain([function]);
+        let mut all: Vec<_> = all.filter(is_elsewhere).collect();
+        all.sort_by_key(|one| one.name());
+        all
     }
 
     fn have_loops(&mut self, function: Function<'m>) -> bool {
