@@ -29,19 +29,25 @@ use crate::okl_inputs::{self, Dependencies, Input, Keep};
 use crate::quote::command_line;
 use objects::{Found, Objects};
 
-/// What the compiler of a module is told once more when it is one of several; and of the rest what has to be the same in all of
+/// What the compiler of a module is told once more when it is one of several; and of these what has to be the same in all of
 /// them.
-const AGAIN: [&str; 6] = ["-O", "-f", "-m", "-R", "-W", "-w"];
-const ALIKE: [&str; 6] = [
+const AGAIN: [&str; 7] = ["-O", "-f", "-m", "-R", "-W", "--coverage", "--target="];
+const AGAIN_ALONE: &str = " -target -w ";
+const ALIKE: [&str; 11] = [
+    "--coverage",
     "--okl-",
-    "-fsanitize",
-    "-fprofile",
+    "--target=",
     "-fcoverage",
     "-fcs-profile",
     "-flto",
+    "-fno-lto",
+    "-fprofile",
+    "-fsanitize",
+    "-m32",
+    "-m64",
 ];
-/// Of these it is not.
-const ONCE: [&str; 15] = [
+/// Of options that begin so it is not.
+const ONCE: [&str; 14] = [
     "-Wa,",
     "-Wl,",
     "-Wp,",
@@ -56,7 +62,6 @@ const ONCE: [&str; 15] = [
     "-fsyntax-only",
     "-ftime-trace",
     "-fuse-ld",
-    "-mllvm=",
 ];
 /// What the linker does to symbols, so that a function may be another one than that of its name.
 const CHANGES_SYMBOLS: [&str; 3] = ["wrap", "defsym", "whole-archive"];
@@ -78,7 +83,7 @@ pub(crate) fn kept_words(arguments: &Arguments, language: &Language) -> Option<S
     let mut all = arguments.wishes.words_of_code();
     for (option, value) in options(&parts) {
         let text = option.to_str().unwrap_or_default();
-        let is_again = okl_inputs::begins(option, &AGAIN)
+        let is_again = (okl_inputs::begins(option, &AGAIN) || is_one_of(AGAIN_ALONE, text))
             && !okl_inputs::begins(option, &ONCE)
             // Flang has options that clang has not.
             && (language.headers || !text.starts_with("-f") || text.starts_with("-flto"));
@@ -129,8 +134,11 @@ pub(crate) struct Linking<'a> {
     /// Whether some of its sources have chains, or functions for them.
     pub(crate) has_chains: bool,
     /// The compiler's command for the user's words.
-    pub(crate) command: &'a dyn Fn(&[OsString]) -> Result<Vec<OsString>, String>,
+    pub(crate) command: &'a Compiler<'a>,
 }
+
+/// The compiler's command for a user's words.
+pub(crate) type Compiler<'a> = dyn Fn(&[OsString]) -> Result<Vec<OsString>, String> + 'a;
 
 impl Linking<'_> {
     /// Links, where modules that are kept are of use; none where the command is like any other one.
@@ -144,7 +152,8 @@ impl Linking<'_> {
         }
         let all = okl_inputs::inputs(&parts, &[]);
         let is_open = Objects::read(&parts, &BTreeMap::new(), false).has_open();
-        if !is_open && !(self.has_chains && is_link_time(&parts)) {
+        let is_wanted = is_open || self.has_chains && is_link_time(&parts);
+        if !is_wanted {
             return Ok(None);
         }
         let divides = all.iter().any(is_source);
@@ -207,14 +216,17 @@ impl Linking<'_> {
         }
         let found = Objects::read(parts, &made, true);
         let changes_symbols = options(parts).any(|(option, value)| {
-            let mut words = [Some(option), value].into_iter().flatten();
-            let text = words
-                .next_back()
-                .unwrap_or(option)
-                .to_string_lossy()
-                .into_owned();
-            let is_for_linker = text.starts_with("-Wl,") || option == "-Xlinker";
-            is_for_linker && CHANGES_SYMBOLS.iter().any(|one| text.contains(one))
+            let text = option.to_string_lossy();
+            let words = match (text.strip_prefix("-Wl,"), value) {
+                (Some(words), _) => words.to_string(),
+                (None, Some(word)) if text == "-Xlinker" => word.to_string_lossy().into_owned(),
+                _ => return false,
+            };
+            let mut words = words.split(',').filter_map(|word| word.strip_prefix('-'));
+            words.any(|word| {
+                let name = word.trim_start_matches('-');
+                CHANGES_SYMBOLS.iter().any(|one| name.starts_with(one))
+            })
         });
         let mut gone = BTreeSet::new();
         for (number, group) in found.groups(changes_symbols, alike).into_iter().enumerate() {
@@ -290,7 +302,8 @@ impl Linking<'_> {
         code: &Path,
         object: &Path,
     ) -> Vec<OsString> {
-        let words = words_of(&group[0].kept);
+        let calls = group.iter().find(|one| one.kept.is_open);
+        let words = calls.map_or_else(Vec::new, |one| words_of(&one.kept));
         let level = group.iter().map(|one| level_of(&words_of(&one.kept)));
         let level = level.max_by_key(|level| rank(level));
         let mut all: Vec<OsString> = words;
@@ -364,6 +377,12 @@ fn merge(folder: &Path, group: &[&Found]) -> Result<Option<PathBuf>, String> {
     let (clang, mode) = installation::compiler(&LANGUAGES[0])?;
     let mut command = Command::new(&clang);
     command.args(mode).args(["-c", "-emit-llvm", "-O1", "-w"]);
+    let words = words_of(&group[0].kept);
+    command.args(
+        words
+            .iter()
+            .filter(|word| okl_inputs::begins(word, &["--target=", "-m32"])),
+    );
     command.args(["-Xclang", "-disable-llvm-passes", "-x", "ir"]);
     command.arg(first);
     for other in others {
@@ -378,11 +397,20 @@ fn merge(folder: &Path, group: &[&Found]) -> Result<Option<PathBuf>, String> {
     let names: Vec<_> = group.iter().map(|one| one.name.as_str()).collect();
     let text = String::from_utf8_lossy(&output.stderr);
     let why = text.lines().find_map(|line| line.split_once("error: "));
-    eprintln!(
-        "okl: warning: loop chains stay as they are that call functions of other files: {} cannot be one module: {}",
+    let told = format!(
+        "loop chains stay as they are that call functions of other files: {} cannot be one module: {}",
         names.join(", "),
         why.map_or("clang does not link them", |(_, why)| why)
     );
+    let is_strict = |one: &&Found| {
+        words_of(&one.kept)
+            .iter()
+            .any(|word| word == "--okl-strict")
+    };
+    if group.iter().any(is_strict) {
+        return Err(told);
+    }
+    eprintln!("okl: warning: {told}");
     Ok(None)
 }
 
@@ -458,4 +486,56 @@ fn cannot_run(language: &Language, error: &io::Error) -> String {
 
 fn cannot_write(what: &Path, error: &io::Error) -> String {
     format!("cannot write {}: {error}", what.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(command: &str, language: &Language) -> Option<String> {
+        let words = command.split_whitespace().map(OsString::from).collect();
+        kept_words(&Arguments::read(words).unwrap(), language)
+    }
+
+    #[test]
+    fn objects_keep_what_their_compiler_is_told_again() {
+        let [c, _, fortran] = &LANGUAGES;
+        for (command, words) in [
+            (
+                "-c -O3 -flto -Iinclude -DX -march=native -Wall -Wl,-x -w -mllvm -a -fuse-ld=lld -ofast a.c --okl-strict \
+                 --okl-target=mpi",
+                Some("--okl-target=mpi --okl-strict -O3 -flto -march=native -Wall -w -mllvm -a"),
+            ),
+            ("-c -flto=thin a.c", Some("-flto=thin")),
+            ("-c -flto -fno-lto a.c", None),
+            ("-c -flto -ffat-lto-objects a.c", None),
+            ("-c -flto a.bc", None),
+            ("-c -flto -x ir a", None),
+            ("-S -flto a.c", None),
+            ("-flto a.c", None),
+            ("-O2 -c a.c", None),
+        ] {
+            assert_eq!(kept(command, c).as_deref(), words, "{command}");
+        }
+        let words = kept("-O2 -flto -fno-version-loops-for-stride -c a.f90", fortran);
+        assert_eq!(words.as_deref(), Some("-O2 -flto"));
+    }
+
+    #[test]
+    fn the_highest_level_counts() {
+        let levels = ["-O0", "-O1", "-O", "-Os", "-O2", "-O3", "-Ofast"];
+        let ranks = levels.map(|one| rank(OsStr::new(one)));
+        assert!(ranks.is_sorted(), "{ranks:?}");
+        let words = ["-O3", "-x", "-O1"].map(OsString::from);
+        assert_eq!(level_of(&words), "-O1");
+        assert_eq!(level_of(&[]), "-O0");
+    }
+
+    #[test]
+    fn colours_are_no_part_of_a_line() {
+        assert_eq!(
+            without_colours(b"\x1b[0;1;31merror: \x1b[0mwhy\n"),
+            b"error: why\n"
+        );
+    }
 }

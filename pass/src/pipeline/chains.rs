@@ -77,11 +77,7 @@ pub fn lower(module: &Module, asked: Asked) -> Became {
     let mut alone = loop_chain::bring_in(module);
     if asked.is_kept {
         // Chains of other files may call them.
-        for one in alone.drain(..) {
-            if let Some(at) = marker(one.site) {
-                at.instruction().remark("Chain", &one.reason, true);
-            }
-        }
+        alone.clear();
     }
     let mut runs = match asked.fuse {
         true => regions::runs(module),

@@ -18,10 +18,11 @@
 // Archives: what the linker takes from one is taken from it; a file that defines the same in front of it keeps the chain as it is.
 // RUN: cd %t.d && llvm-ar rcs libkernels.a kernels.o inner.o && %okl-cc -O2 -fopenmp -flto -Rpass=okl main.o -L. -lkernels -o archived 2>&1 | FileCheck %s && ./archived | diff - expected
 // RUN: cd %t.d && %okl-cc -O2 -c -fopenmp other.c && %okl-cc -O2 -fopenmp -flto main.o other.o libkernels.a -o other 2>&1 | FileCheck --check-prefix=OTHER %s && ./other | not diff -q - expected
+// RUN: cd %t.d && (%okl-cc -O2 -fopenmp -flto main.o -Wl,--whole-archive libkernels.a -Wl,--no-whole-archive -o whole 2>&1 || true) | FileCheck --check-prefix=OTHER %s
 // OTHER: warning: main.c:8: the loop chain stays as it is: what 'smooth' does is not seen
 //
 // Ranks share what comes of it.
-// RUN: cd %t.d && %okl-cc --okl-target=mpi -O2 -fopenmp -flto -Rpass=okl main.c kernels.c inner.c -o ranks 2>&1 | FileCheck --check-prefix=RANKS %s && %launch -n 2 ./ranks | diff - expected
+// RUN: cd %t.d && %okl-cc --okl-target=mpi -O2 -fopenmp -flto=thin -fuse-ld=lld -Rpass=okl main.c kernels.c inner.c -o ranks 2>&1 | FileCheck --check-prefix=RANKS %s && %launch -n 2 ./ranks | diff - expected
 // RANKS: main.c:6:9: {{.*}}the loop chain runs as scheduled
 //
 // What is wrong is told when the program is linked, and so is what is not seen even then.
@@ -30,6 +31,7 @@
 // WRONG-NOT: asm
 // RUN: cd %t.d && %okl-cc --okl-target=cpu -O2 -fopenmp -fPIC -flto -c missing.c && (%okl-cc -O2 -fopenmp -flto missing.o -o missing 2>&1 || true) | FileCheck --check-prefix=MISSING %s
 // MISSING: warning: missing.c:5: the loop chain stays as it is: what 'missing' does is not seen, as it is in another file or a library; if it has loops of the chain, compile both files and link them by okl-cc with -flto
+// MISSING: warning: missing.c:9: the loop chain stays as it is: this is of a directive of OpenMP, which the schedule replaces only where the pragma of a loop stands in front of it
 // RUN: cd %t.d && %okl-cc --okl-target=cpu --okl-strict -O2 -flto -c missing.c && (%okl-cc -O2 -fopenmp -flto missing.o -o missing 2>&1 || true) | FileCheck --check-prefix=STRICT %s
 // STRICT: error: missing.c:5: the loop chain stays as it is: what 'missing' does is not seen
 // Files for different targets stay apart, and so do those that LLVM does not make one of.
@@ -116,5 +118,16 @@ int main(void) { static double a[9];
 #pragma omplc loopchain schedule()
   {
     missing(a);
+  }
+}
+static void threads(double *a) {
+#pragma omp parallel for
+  for (int i = 0; i < 9; i++) a[i] = 1;
+}
+void directive(double *a) {
+#pragma omplc loopchain schedule()
+  {
+#pragma omplc for domain(0:8)
+    threads(a);
   }
 }

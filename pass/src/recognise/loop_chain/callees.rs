@@ -15,6 +15,7 @@ use super::straight::{Path, Stop};
 use super::written::is_asked;
 use super::{BEGINS, CALL, FOR, Here, NEXT, is_note};
 use crate::analysis::library::known;
+use crate::analysis::runtime::is_of_runtime;
 use crate::diagnostic::{Declined, Site, pragma, user_name};
 use crate::llvm::{
     Builder, Call, Function, Instruction, Linkage, Module, NaturalLoop, Opcode, Value,
@@ -97,6 +98,11 @@ pub fn why_not(call: Call<'_>) -> Option<String> {
             "which function is called here is known only when the program runs".to_string(),
         );
     };
+    if is_of_runtime(&callee.name()) {
+        let told = "this is of a directive of OpenMP, which the schedule replaces only where the pragma of a loop stands in \
+                    front of it";
+        return Some(told.to_string());
+    }
     if callee.is_declaration() {
         return Some(not_seen(&user_name(callee)));
     }
@@ -170,17 +176,14 @@ impl<'m> Functions<'m> {
         self.reach(function).iter().any(|one| one.name() == name)
     }
 
-    /// Those of it and of what it calls that are in other files of the program, as it seems, by their names.
+    /// Those of it and of what it calls that are in other files, by their names. What others call that the C library has is its.
     pub fn elsewhere(&mut self, function: Function<'m>) -> Vec<Function<'m>> {
-        let is_elsewhere = |one: &Function<'m>| {
-            let name = one.name();
-            one.is_declaration()
-                && !one.is_intrinsic()
-                && !name.starts_with("__")
-                && known(&name).is_none()
-        };
-        let all = self.reach(function).into_iter().chain([function]);
-        let mut all: Vec<_> = all.filter(is_elsewhere).collect();
+        let mut all: Vec<_> = self.reach(function).into_iter().collect();
+        all.retain(|one| known(&one.name()).is_none() && *one != function);
+        all.push(function);
+        all.retain(|one| {
+            one.is_declaration() && !one.is_intrinsic() && !one.name().starts_with("__")
+        });
         all.sort_by_key(|one| one.name());
         all
     }
