@@ -21,6 +21,7 @@ pub mod dependences;
 mod guarded;
 pub mod isl;
 mod joined;
+pub mod kept;
 mod legality;
 mod loops;
 pub mod model;

@@ -169,7 +169,7 @@ const WITH_VALUE: &str = " -A -B -D -F -G -I -L -MF -MJ -MQ -MT -T -U -V -Xanaly
     --system-header-prefix --undefine-macro ";
 
 /// Options that end at a stage; the earliest counts.
-const PREPROCESSES: &str = " -E --preprocess -M --dependencies -MM --user-dependencies \
+pub(crate) const PREPROCESSES: &str = " -E --preprocess -M --dependencies -MM --user-dependencies \
     --driver-mode=cpp ";
 pub(crate) const CHECKS: &str = " -fsyntax-only ";
 pub(crate) const COMPILES: &str = " -c --compile -S --assemble --analyze --precompile -emit-ast -emit-pch \
@@ -358,6 +358,45 @@ impl Arguments {
 }
 
 impl Wishes {
+    /// The options that say what becomes of code.
+    pub(crate) fn words_of_code(&self) -> Vec<OsString> {
+        let said = [("target", &self.target), ("libdevice", &self.libdevice)];
+        let said = said.into_iter().filter_map(|(name, value)| {
+            let value = value.as_ref()?;
+            Some(format!("{PREFIX}{name}={value}"))
+        });
+        let flags = [
+            ("strict", self.strict),
+            ("fuse", self.fuse),
+            ("jit", self.jit),
+        ];
+        let flags = flags.into_iter().filter(|(_, is_said)| *is_said);
+        said.chain(flags.map(|(name, _)| format!("{PREFIX}{name}")))
+            .map(OsString::from)
+            .collect()
+    }
+
+    /// The options for another command that compiles.
+    pub(crate) fn words(&self) -> Vec<OsString> {
+        let mut all = self.words_of_code();
+        let mut with_file = |name: &str, file: &Option<PathBuf>| {
+            if let Some(file) = file {
+                let mut word = OsString::from(format!("{PREFIX}{name}="));
+                word.push(file);
+                all.push(word);
+            }
+        };
+        with_file("schedules", &self.schedules);
+        with_file("explain", &self.measured);
+        if self.explain && self.measured.is_none() {
+            all.push(format!("{PREFIX}explain").into());
+        }
+        if self.occa {
+            all.push(format!("{PREFIX}occa").into());
+        }
+        all
+    }
+
     /// Reads an option without its prefix.
     fn read(&mut self, wish: &str) -> Result<(), String> {
         match wish.split_once('=') {
@@ -439,7 +478,7 @@ fn expand(words: &[OsString], depth: usize) -> Vec<OsString> {
 
 /// The words of a response file: separated by white space, with quotes, and a backslash before what
 /// is to be taken literally.
-fn tokens(text: &[u8]) -> Vec<OsString> {
+pub(crate) fn tokens(text: &[u8]) -> Vec<OsString> {
     let mut all = Vec::new();
     let mut word: Option<Vec<u8>> = None;
     let mut quote = None;

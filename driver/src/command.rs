@@ -18,6 +18,7 @@ use crate::arguments::{self, Arguments, Stage, Wishes};
 use crate::front_step::{self, Failure, FrontStep};
 use crate::installation::{self, Installation};
 use crate::language::Language;
+use crate::link_time::{self, Linking};
 use crate::loop_chains::{self, Dialect, fortran};
 use crate::measured::Measured;
 use crate::occa_devices::{self, Layout, Writes};
@@ -25,6 +26,9 @@ use crate::okl_inputs::{self, Kind, Source, Step, Steps};
 use crate::quote::command_line;
 use crate::tune::told::Tuned;
 use crate::{explain, okl, tune};
+
+/// Has clang keep the places of code, as it does where remarks of some name are asked for.
+const PLACES: &str = "-Rpass=^okl-places$";
 
 /// Does what a driver is asked for. Returns where the compiler did not take over.
 pub fn run(language: &'static Language, words: Vec<OsString>) -> Result<ExitCode, String> {
@@ -86,6 +90,11 @@ pub fn run(language: &'static Language, words: Vec<OsString>) -> Result<ExitCode
         tuned,
         typed,
     };
+    if !arguments.wishes.show
+        && let Some(linked) = context.link_time(!fortran.is_empty())?
+    {
+        return Ok(linked);
+    }
     if !arguments.okl.is_empty() || !context.chains.is_empty() {
         return context.compile_rewritten(writes);
     }
@@ -119,7 +128,7 @@ pub fn run(language: &'static Language, words: Vec<OsString>) -> Result<ExitCode
 
 /// A driver, and what it is asked for.
 struct Context<'a> {
-    language: &'a Language,
+    language: &'static Language,
     compiler: PathBuf,
     mode: Option<&'static str>,
     arguments: &'a Arguments,
@@ -146,6 +155,18 @@ impl Context<'_> {
             all.extend(after(self.language, &self.found, &self.compiler)?);
         }
         Ok(all)
+    }
+
+    /// Links, where loop chains of one object may call functions of another one.
+    fn link_time(&self, has_fortran: bool) -> Result<Option<ExitCode>, String> {
+        let stage = self.arguments.stage;
+        let linking = Linking {
+            language: self.language,
+            arguments: self.arguments,
+            has_chains: has_fortran || !self.chains.is_empty(),
+            command: &|words| self.command(stage, words),
+        };
+        linking.run()
     }
 
     /// The command that preprocesses an input.
@@ -352,6 +373,10 @@ impl Context<'_> {
         let mut words = command.words.clone();
         if has_chains && command.stage >= Stage::Compile {
             words.insert(0, "-fno-discard-value-names".into());
+            if link_time::kept_words(self.arguments, self.language).is_some() {
+                // What is wrong with it is told when it is linked.
+                words.insert(0, PLACES.into());
+            }
         }
         self.command(command.stage, &words)
     }
@@ -497,8 +522,8 @@ fn before(
             words.push(joined("-fpass-plugin=", &found.plugin()));
         }
         if !arguments.okl.is_empty() {
-            // Clang keeps the places of code, which errors name, where remarks of some name are asked for.
-            words.push("-Rpass=^okl-places$".into());
+            // Errors name them.
+            words.push(PLACES.into());
         }
         // The assembler would not know these.
         let mut proper = |option: &str| {
@@ -515,6 +540,9 @@ fn before(
         }
         if arguments.wishes.jit {
             proper("-okl-jit");
+        }
+        if let Some(words) = link_time::kept_words(arguments, language) {
+            proper(&format!("-okl-keep={words}"));
         }
         if let Some(place) = &arguments.wishes.libdevice {
             proper(&format!("-okl-libdevice={place}"));

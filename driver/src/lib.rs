@@ -15,6 +15,7 @@ mod front_step;
 pub mod installation;
 pub mod language;
 pub mod launch;
+mod link_time;
 mod loop_chains;
 pub mod measured;
 mod occa_devices;

@@ -108,17 +108,17 @@ pub(crate) struct Steps {
 
 /// An input of the user's.
 #[derive(Clone, Copy, Debug)]
-struct Input<'a> {
-    name: &'a OsStr,
+pub(crate) struct Input<'a> {
+    pub(crate) name: &'a OsStr,
     /// As the command names it.
-    language: &'a str,
+    pub(crate) language: &'a str,
     /// What is rewritten in it, if anything is.
     kind: Option<Kind>,
 }
 
 /// What becomes of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Keep {
+pub(crate) enum Keep {
     Yes,
     /// But clang is not to mind that it has no use for it.
     Quietly,
@@ -231,7 +231,7 @@ impl<'a> Input<'a> {
 }
 
 /// The inputs of a command, in their order.
-fn inputs<'a>(parts: &[Part<'a>], chains: &[(OsString, Dialect)]) -> Vec<Input<'a>> {
+pub(crate) fn inputs<'a>(parts: &[Part<'a>], chains: &[(OsString, Dialect)]) -> Vec<Input<'a>> {
     let mut language = "none";
     let mut inputs = Vec::new();
     for part in parts {
@@ -255,7 +255,7 @@ fn inputs<'a>(parts: &[Part<'a>], chains: &[(OsString, Dialect)]) -> Vec<Input<'
 
 /// The words of a command: options as `keep` says, and for the input of a number what `replace` says, with its
 /// language.
-fn compose<'a>(
+pub(crate) fn compose<'a>(
     parts: &[Part<'a>],
     inputs: &[Input<'a>],
     keep: impl Fn(&Part<'a>) -> Keep,
@@ -382,14 +382,14 @@ fn sources(parts: &[Part], inputs: &[Input], output: Option<&OsStr>, folder: &Pa
 
 /// What a command says of the file of dependencies.
 #[derive(Clone, Copy, Debug, Default)]
-struct Dependencies {
+pub(crate) struct Dependencies {
     is_written: bool,
     has_file: bool,
     has_target: bool,
 }
 
 impl Dependencies {
-    fn of(parts: &[Part]) -> Dependencies {
+    pub(crate) fn of(parts: &[Part]) -> Dependencies {
         let mut found = Dependencies::default();
         for part in parts {
             let Part::Option(option, _) = part else {
@@ -411,7 +411,7 @@ impl Dependencies {
     }
 
     /// The file and the target that clang chooses, where the command does not say them.
-    fn words(self, input: &OsStr, output: Option<&OsStr>) -> Vec<OsString> {
+    pub(crate) fn words(self, input: &OsStr, output: Option<&OsStr>) -> Vec<OsString> {
         let mut words = Vec::new();
         let in_this_folder = Path::new(input).file_name().unwrap_or(input);
         if self.is_written && !self.has_file {

@@ -33,9 +33,15 @@ bool okl_may_inline(LLVMValueRef Call) {
   CallBase *Site = cast<CallBase>(unwrap(Call));
   Function *Callee = Site->getCalledFunction();
   Function *Caller = Site->getFunction();
-  for (const char *Name : {"target-cpu", "target-features"})
-    if (Callee->getFnAttribute(Name) != Caller->getFnAttribute(Name))
-      return false;
+  if (Callee->getFnAttribute("target-cpu") != Caller->getFnAttribute("target-cpu"))
+    return false;
+  // Flang does not name those that a processor has anyway, as clang does.
+  SmallVector<StringRef, 16> Has, Needs;
+  Caller->getFnAttribute("target-features").getValueAsString().split(Has, ',', -1, false);
+  Callee->getFnAttribute("target-features").getValueAsString().split(Needs, ',', -1, false);
+  if (any_of(Needs, [&](StringRef One) { return !is_contained(Has, One); }) ||
+      any_of(Has, [&](StringRef One) { return !One.starts_with("+") && !is_contained(Needs, One); }))
+    return false;
   return isInlineViable(*Callee).isSuccess() && AttributeFuncs::areInlineCompatible(*Caller, *Callee);
 }
 

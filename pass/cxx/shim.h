@@ -44,6 +44,9 @@ bool okl_jit_option();
 // What `-okl-libdevice` says.
 void okl_libdevice_option(OklTextSink Write, void *To);
 
+// What `-okl-keep` says.
+void okl_keep_option(OklTextSink Write, void *To);
+
 // Diagnostics. Function and At may be null.
 void okl_diagnose(LLVMModuleRef M, LLVMValueRef Function, LLVMValueRef At, OklText Message,
                   bool IsError);

@@ -31,6 +31,9 @@ cl::opt<bool> *JitOption =
 cl::opt<std::string> *LibdeviceOption =
     option<std::string>("okl-libdevice", "NVIDIA's libdevice.10.bc, or the CUDA toolkit that has it, for kernels on CUDA devices; none: LLVM's libclc");
 
+cl::opt<std::string> *KeepOption =
+    option<std::string>("okl-keep", "Keep modules as the compiler made them for loop chains whose functions are in other files; the words by which this one is compiled");
+
 bool run(size_t Number, Module &M, Function *F, StringRef Parameters, void *Analyses) {
   std::string Target = TargetOption ? TargetOption->getValue() : "";
   return okl_run_stage(Number, wrap(&M), wrap(F), text(Parameters), text(Target),
@@ -101,6 +104,12 @@ extern "C" bool okl_jit_option() { return JitOption && JitOption->getValue(); }
 extern "C" void okl_libdevice_option(OklTextSink Write, void *To) {
   if (LibdeviceOption)
     Write(To, text(LibdeviceOption->getValue()));
+}
+
+// What is said of modules that are kept.
+extern "C" void okl_keep_option(OklTextSink Write, void *To) {
+  if (KeepOption)
+    Write(To, text(KeepOption->getValue()));
 }
 
 extern "C" void okl_register(void *Builder) {

@@ -3,6 +3,10 @@
 
 mod chains;
 
+use std::ffi::CStr;
+
+use okl_chains::kept::Kept;
+
 use crate::analysis::iterations;
 use crate::diagnostic::{Declined, Site, report};
 use crate::ir::{Origin, ParallelLoop, Part, Region};
@@ -10,7 +14,7 @@ use crate::llvm::{self, Call, Module, OwnModule, Point, Run, Severity};
 use crate::lower::{cpu, gpu, jit, mpi};
 use crate::options::{Options, plan_called};
 use crate::plan::{Plan, Plans};
-use crate::recognise::{self, Found, op2};
+use crate::recognise::{self, Found, loop_chain, op2};
 
 /// What LLVM's pipeline runs, and where.
 pub struct Stage {
@@ -81,6 +85,8 @@ fn read(run: &Run<'_>, parameters: &str) -> Result<Options, String> {
 const LARGE: &str = "OKL_CHAINS_LARGE";
 
 fn lower_as(module: &Module, options: &Options) -> bool {
+    loop_chain::as_in_c(module);
+    let mut kept = llvm::keep_option().and_then(|words| kept(module, words));
     let merged = mpi::external_calls::call_translated(module);
     // What becomes of chains is loops and regions like others.
     let on_devices = options.plan.as_ref().is_some_and(Plan::has_devices);
@@ -91,9 +97,12 @@ fn lower_as(module: &Module, options: &Options) -> bool {
         // Ranks would have to have all of what one of them runs.
         by_size: !on_devices && !is_shared && std::env::var_os(LARGE).is_none(),
         fuse: options.fuse,
+        is_kept: kept.is_some(),
+        is_open: kept.as_ref().is_some_and(|kept| !kept.wanted.is_empty()),
     };
-    let (is_right, chains) = chains::lower(module, asked);
-    if !is_right {
+    let became = chains::lower(module, asked);
+    let chains = became.is_changed;
+    if !became.is_right {
         return merged || chains;
     }
     let carry_out = |lowering: Lowering<'_>| {
@@ -106,7 +115,27 @@ fn lower_as(module: &Module, options: &Options) -> bool {
     let (is_right, blocks) = blocks.unwrap_or((true, false));
     let rest = is_right && carry_out(Lowering::of(module, options)).1;
     let settled = op2::settle(module);
-    merged || chains || blocks || rest || settled
+    // Not before: copies of the module do not need it.
+    if let Some(kept) = &mut kept {
+        kept.is_open = asked.is_open && became.is_declined;
+        module.note_bytes(KEPT, &kept.written());
+    }
+    merged || chains || blocks || rest || settled || kept.is_some()
+}
+
+/// What is noted of a module for whoever links.
+const KEPT: &CStr = c"okl.kept";
+
+/// A module as the compiler made it, if chains of other files may have a use for it or its own for others.
+fn kept(module: &Module, options: String) -> Option<Kept> {
+    let elsewhere = loop_chain::elsewhere(module)?;
+    Some(Kept {
+        options,
+        is_open: false,
+        wanted: elsewhere.wanted,
+        defined: elsewhere.defined,
+        code: module.bitcode(),
+    })
 }
 
 /// Everything there is to do in a module, and to say of it.

@@ -1,13 +1,13 @@
 //! What is noted of modules, variables, accesses and loops.
 
-use std::ffi::{c_char, c_uint};
+use std::ffi::{CStr, c_char, c_uint};
 
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::{
     LLVMDIFileGetFilename, LLVMDIGlobalVariableExpressionGetVariable, LLVMDIScopeGetFile,
     LLVMDISubprogramGetLine, LLVMDIVariableGetFile, LLVMDIVariableGetLine, LLVMGetSubprogram,
 };
-use inkwell::llvm_sys::prelude::{LLVMContextRef, LLVMValueRef};
+use inkwell::llvm_sys::prelude::{LLVMContextRef, LLVMModuleRef, LLVMValueRef};
 
 use super::shim::Text;
 use super::{Function, Global, Instruction, Module, Value};
@@ -115,20 +115,52 @@ impl Instruction<'_> {
     }
 }
 
+impl Module {
+    /// Notes bytes of it.
+    pub fn note_bytes(&self, name: &CStr, bytes: &[u8]) {
+        // SAFETY: a live module and its context, and as many bytes.
+        unsafe {
+            let context = self.raw_context();
+            let text = LLVMMDStringInContext2(context, bytes.as_ptr().cast(), bytes.len());
+            let node = LLVMMDNodeInContext2(context, [text].as_mut_ptr(), 1);
+            let value = LLVMMetadataAsValue(context, node);
+            LLVMAddNamedMetadataOperand(self.raw(), name.as_ptr(), value);
+        }
+    }
+}
+
+/// What made a module: one compiler, or several where it was several.
+///
+/// # Safety
+/// A live module.
+unsafe fn producers(module: LLVMModuleRef) -> Vec<String> {
+    let name = c"llvm.ident".as_ptr();
+    // SAFETY: LLVM writes as many operands as it has counted.
+    unsafe {
+        let count = LLVMGetNamedMetadataNumOperands(module, name) as usize;
+        let mut producers = vec![std::ptr::null_mut(); count];
+        LLVMGetNamedMetadataOperands(module, name, producers.as_mut_ptr());
+        let texts = producers.into_iter().map(|one| operands(one));
+        texts
+            .filter_map(|operands| text_of(*operands.first()?))
+            .collect()
+    }
+}
+
+impl Module {
+    /// What made it: one compiler, or several where it was several modules.
+    pub fn producers(&self) -> Vec<String> {
+        // SAFETY: a live module.
+        unsafe { producers(self.raw()) }
+    }
+}
+
 impl Function<'_> {
     /// What made its module; empty where that is not known.
     pub fn producer(self) -> String {
-        let name = c"llvm.ident".as_ptr();
-        // SAFETY: the module of a function; LLVM writes as many operands as it has counted.
-        unsafe {
-            let module = LLVMGetGlobalParent(self.raw());
-            let count = LLVMGetNamedMetadataNumOperands(module, name) as usize;
-            let mut producers = vec![std::ptr::null_mut(); count];
-            LLVMGetNamedMetadataOperands(module, name, producers.as_mut_ptr());
-            let first = producers.first().map(|one| operands(*one));
-            let text = first.and_then(|operands| text_of(*operands.first()?));
-            text.unwrap_or_default()
-        }
+        // SAFETY: the module of a function.
+        let all = unsafe { producers(LLVMGetGlobalParent(self.raw())) };
+        all.into_iter().next().unwrap_or_default()
     }
 }
 
@@ -201,6 +233,17 @@ unsafe fn names_of_type(tag: &[LLVMValueRef]) -> Option<Vec<String>> {
 }
 
 impl<'m> Instruction<'m> {
+    /// Has nothing noted of the types of what it accesses.
+    pub fn forget_types(self, module: &Module) {
+        for name in ["tbaa", "tbaa.struct"] {
+            // SAFETY: an instruction of the module, and the context of this.
+            unsafe {
+                let kind = kind(module.raw_context(), name);
+                LLVMSetMetadata(self.raw(), kind, std::ptr::null_mut());
+            }
+        }
+    }
+
     /// The name of the type that clang noted of an access, and those of the types that this one is a kind of. `None` where
     /// nothing is noted.
     pub fn noted_type(self, module: &Module) -> Option<Vec<String>> {

@@ -35,12 +35,20 @@ pub fn plugin_info() -> PluginInfo {
 unsafe extern "C" {
     fn okl_jit_option() -> bool;
     fn okl_libdevice_option(write: TextSink, to: *mut c_void);
+    fn okl_keep_option(write: TextSink, to: *mut c_void);
 }
 
 /// What the compiler's option `-okl-libdevice` says; nothing without it.
 pub fn libdevice_option() -> String {
     // SAFETY: the shim writes a live text.
     collect_text(|write, to| unsafe { okl_libdevice_option(write, to) })
+}
+
+/// What the compiler's option `-okl-keep` says; none without it.
+pub fn keep_option() -> Option<String> {
+    // SAFETY: the shim writes a live text.
+    let said = collect_text(|write, to| unsafe { okl_keep_option(write, to) });
+    (!said.is_empty()).then_some(said)
 }
 
 /// Whether the compiler's option `-okl-jit` is said.

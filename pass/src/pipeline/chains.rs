@@ -55,23 +55,46 @@ pub struct Asked {
     pub by_size: bool,
     /// Whether parallel loops that follow each other are chains.
     pub fuse: bool,
+    /// Whether chains of other files may call functions of this one when the program is linked.
+    pub is_kept: bool,
+    /// Whether chains of this file call functions of others, of which more may be seen then.
+    pub is_open: bool,
 }
 
-/// Gives the chains of a module the orders that their schedules ask for. Whether nothing of them is wrong, and whether the
-/// module was changed.
-pub fn lower(module: &Module, asked: Asked) -> (bool, bool) {
-    loop_chain::as_in_c(module);
+/// What became of the chains of a module.
+#[derive(Clone, Copy, Debug)]
+pub struct Became {
+    /// Whether nothing of them is wrong.
+    pub is_right: bool,
+    /// Whether the module was changed.
+    pub is_changed: bool,
+    /// Whether some stay as they are written because of what is not seen or understood.
+    pub is_declined: bool,
+}
+
+/// Gives the chains of a module the orders that their schedules ask for.
+pub fn lower(module: &Module, asked: Asked) -> Became {
     let mut alone = loop_chain::bring_in(module);
+    if asked.is_kept {
+        // Chains of other files may call them.
+        alone.clear();
+    }
     let mut runs = match asked.fuse {
         true => regions::runs(module),
         false => Vec::new(),
     };
-    let mut is_changed = false;
+    let mut all = Became {
+        is_right: true,
+        is_changed: false,
+        is_declined: false,
+    };
     loop {
-        let (is_right, changed, rest) = round(module, asked, &runs, std::mem::take(&mut alone));
-        is_changed |= changed;
-        if !is_right || rest.is_empty() {
-            return (is_right, is_changed);
+        let (became, rest) = round(module, asked, &runs, std::mem::take(&mut alone));
+        all.is_right = became.is_right;
+        all.is_changed |= became.is_changed;
+        all.is_declined |= became.is_declined;
+        if !all.is_right || rest.is_empty() {
+            return all;
         }
         runs = rest;
     }
@@ -84,7 +107,7 @@ fn round<'m>(
     asked: Asked,
     runs: &[Vec<Call<'m>>],
     doubts: Vec<Declined<'m>>,
-) -> (bool, bool, Vec<Vec<Call<'m>>>) {
+) -> (Became, Vec<Vec<Call<'m>>>) {
     let implied = regions::mark(module, runs);
     let mut choices = written::choices(module);
     let mut hidden = Hidden::of(module, &choices);
@@ -113,7 +136,8 @@ fn round<'m>(
             None => all.check(module, chain, outcome, asked, &choices),
         }
     }
-    let is_right = all.tell(module, asked.strict);
+    let is_right = all.tell(module, asked);
+    let is_declined = !all.declined.is_empty();
     let mut decided = vec![false; choices.len()];
     if is_right {
         for one in all.lowered {
@@ -135,7 +159,12 @@ fn round<'m>(
     });
     let halves = halves.filter(|one| one.len() > 1).collect();
     written::decide(module, choices.into_iter().zip(decided).collect());
-    (is_right, take_out_all(module), halves)
+    let became = Became {
+        is_right,
+        is_changed: take_out_all(module),
+        is_declined,
+    };
+    (became, halves)
 }
 
 impl<'m> Lowering<'m> {
@@ -314,14 +343,18 @@ impl<'m> Lowering<'m> {
     }
 
     /// Tells the programmer. True where nothing of it is an error.
-    fn tell(&self, module: &Module, strict: bool) -> bool {
-        let or_remark = strict.then_some(Severity::Error);
-        let or_warning = Some(or_remark.unwrap_or(Severity::Warning));
-        for (list, severity) in [
-            (&self.mistakes, Some(Severity::Error)),
-            (&self.declined, or_warning),
-            (&self.doubts, Some(Severity::Warning)),
-            (&self.trusted, or_remark),
+    fn tell(&self, module: &Module, asked: Asked) -> bool {
+        let or_remark = asked.strict.then_some(Severity::Error);
+        // What is not seen yet may be when the program is linked, and is told there.
+        let or_warning = match asked.is_open {
+            true => None,
+            false => Some(or_remark.unwrap_or(Severity::Warning)),
+        };
+        for (list, severity, is_later) in [
+            (&self.mistakes, Some(Severity::Error), false),
+            (&self.declined, or_warning, asked.is_open),
+            (&self.doubts, Some(Severity::Warning), false),
+            (&self.trusted, or_remark, false),
         ] {
             for one in list {
                 if let Some(severity) = severity {
@@ -329,7 +362,12 @@ impl<'m> Lowering<'m> {
                 }
                 let at = marker(one.site);
                 if let Some(at) = at {
-                    at.instruction().remark("Chain", &one.reason, true);
+                    let until = match is_later {
+                        true => "until the program is linked, ",
+                        false => "",
+                    };
+                    let told = format!("{until}{}", one.reason);
+                    at.instruction().remark("Chain", &told, true);
                 }
             }
         }
@@ -372,8 +410,8 @@ impl<'m> Lowering<'m> {
             let site = one.instruction();
             site.remark("Chain", "the loop chain runs as scheduled", false);
         }
-        let is_declined = !self.declined.is_empty() || !self.trusted.is_empty();
-        self.mistakes.is_empty() && !(strict && is_declined)
+        let is_declined = !self.declined.is_empty() && !asked.is_open || !self.trusted.is_empty();
+        self.mistakes.is_empty() && !(asked.strict && is_declined)
     }
 }
 

@@ -9,6 +9,7 @@
 mod callees;
 mod do_loops;
 mod early;
+mod elsewhere;
 mod moved;
 mod nest;
 mod plain;
@@ -28,6 +29,7 @@ use crate::marks::CHAINS;
 
 pub use callees::bring_in;
 pub use do_loops::as_in_c;
+pub use elsewhere::elsewhere;
 pub use moved::move_out;
 use straight::{Path, Stop};
 pub use strips::{ask, split};

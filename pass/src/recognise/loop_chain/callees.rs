@@ -14,6 +14,8 @@ use super::early::Early;
 use super::straight::{Path, Stop};
 use super::written::is_asked;
 use super::{BEGINS, CALL, FOR, Here, NEXT, is_note};
+use crate::analysis::library::known;
+use crate::analysis::runtime::is_of_runtime;
 use crate::diagnostic::{Declined, Site, pragma, user_name};
 use crate::llvm::{
     Builder, Call, Function, Instruction, Linkage, Module, NaturalLoop, Opcode, Value,
@@ -68,7 +70,8 @@ fn alone<'m>(module: &'m Module, called: &HashSet<Function<'m>>) -> Vec<Declined
             told.push(Declined {
                 site: Site::Pragma(site, said.at),
                 reason: format!(
-                    "no loop chain of this file calls '{}': this loop runs as it is written",
+                    "no loop chain of this file, or of one that is linked with it with -flto, calls '{}': this loop runs as it is \
+                     written",
                     user_name(function)
                 ),
             });
@@ -95,19 +98,32 @@ pub fn why_not(call: Call<'_>) -> Option<String> {
             "which function is called here is known only when the program runs".to_string(),
         );
     };
-    let name = user_name(callee);
-    if callee.is_declaration() {
-        return Some(format!(
-            "what '{name}' does is not seen, as it is in another file or a library, also with -flto; if it has loops of the \
-             chain, define it in this file or in a header that this file includes; other calls belong in front of the chain \
-             or behind it"
-        ));
+    if is_of_runtime(&callee.name()) {
+        let told = "this is of a directive of OpenMP, which the schedule replaces only where the pragma of a loop stands in \
+                    front of it";
+        return Some(told.to_string());
     }
-    if !Functions::default().have_loops(callee) {
-        return None;
+    if callee.is_declaration() {
+        return Some(not_seen(&user_name(callee)));
+    }
+    let mut known = Functions::default();
+    if callee.loops().is_empty() && !known.have_loops(callee) {
+        let all = known.elsewhere(callee);
+        return all.first().map(|one| not_seen(&user_name(*one)));
     }
     let why = obstacle(call, caller, callee)?;
-    Some(format!("'{name}' has loops of it, and {why}"))
+    Some(format!(
+        "'{}' has loops of it, and {why}",
+        user_name(callee)
+    ))
+}
+
+fn not_seen(name: &str) -> String {
+    format!(
+        "what '{name}' does is not seen, as it is in another file or a library; if it has loops of the chain, compile both \
+         files and link them by okl-cc with -flto, or define it in this file or in a header that this file includes; other \
+         calls belong in front of the chain or behind it"
+    )
 }
 
 fn obstacle<'m>(
@@ -135,13 +151,13 @@ fn obstacle<'m>(
 
 /// What functions call.
 #[derive(Default)]
-struct Functions<'m> {
+pub struct Functions<'m> {
     called: HashMap<Function<'m>, HashSet<Function<'m>>>,
 }
 
 impl<'m> Functions<'m> {
     /// The functions that a function may call by name, and those that they do.
-    fn reach(&mut self, function: Function<'m>) -> HashSet<Function<'m>> {
+    pub fn reach(&mut self, function: Function<'m>) -> HashSet<Function<'m>> {
         let mut found = HashSet::new();
         let mut rest = vec![function];
         while let Some(one) = rest.pop() {
@@ -158,6 +174,18 @@ impl<'m> Functions<'m> {
     /// Whether a function calls something with a name, itself or by others.
     fn has(&mut self, function: Function<'m>, name: &str) -> bool {
         self.reach(function).iter().any(|one| one.name() == name)
+    }
+
+    /// Those of it and of what it calls that are in other files, by their names. What others call that the C library has is its.
+    pub fn elsewhere(&mut self, function: Function<'m>) -> Vec<Function<'m>> {
+        let mut all: Vec<_> = self.reach(function).into_iter().collect();
+        all.retain(|one| known(&one.name()).is_none() && *one != function);
+        all.push(function);
+        all.retain(|one| {
+            one.is_declaration() && !one.is_intrinsic() && !one.name().starts_with("__")
+        });
+        all.sort_by_key(|one| one.name());
+        all
     }
 
     fn have_loops(&mut self, function: Function<'m>) -> bool {

@@ -15,6 +15,9 @@
 
 use std::collections::HashSet;
 
+use super::BEGINS;
+use super::callees::Functions;
+use super::elsewhere::called_in;
 use super::written::SCHEDULED;
 use crate::analysis::variables::{Does, uses};
 use crate::llvm::{
@@ -98,6 +101,12 @@ pub fn as_in_c(module: &Module) {
     if !changed.is_empty() {
         ask_as_in_c(module);
     }
+    for function in called_from_c(module, &changed) {
+        // What flang says of the types of its arguments holds for one call.
+        let all = function.instructions().into_iter();
+        all.for_each(|one| one.forget_types(module));
+        changed.push(function);
+    }
     for function in changed {
         forget_stacks(function);
         read_once(function);
@@ -108,6 +117,29 @@ pub fn as_in_c(module: &Module) {
             counted.rewrite(module);
         }
     }
+}
+
+/// Functions that chains of other functions than these call, where flang has made some of the module's.
+fn called_from_c<'m>(module: &'m Module, known: &[Function<'m>]) -> Vec<Function<'m>> {
+    if !module.producers().iter().any(|one| one.contains("flang")) {
+        return Vec::new();
+    }
+    let chains = module.function(BEGINS).into_iter();
+    let chains = chains
+        .flat_map(|one| one.users())
+        .filter_map(Value::as_call);
+    let chains = chains.filter(|site| !known.contains(&site.instruction().function()));
+    let mut functions = Functions::default();
+    let called = chains.flat_map(called_in).flat_map(|one| {
+        let mut all = functions.reach(one);
+        all.insert(one);
+        all
+    });
+    let called: HashSet<_> = called.filter(|one| !one.is_declaration()).collect();
+    let in_order = module.functions().into_iter();
+    in_order
+        .filter(|one| called.contains(one) && !known.contains(one))
+        .collect()
 }
 
 /// How deep numbers are looked into.
