@@ -63,8 +63,20 @@ const ONCE: [&str; 14] = [
     "-ftime-trace",
     "-fuse-ld",
 ];
-/// What the linker does to symbols, so that a function may be another one than that of its name.
-const CHANGES_SYMBOLS: [&str; 3] = ["wrap", "defsym", "whole-archive"];
+/// What the linker is told that may make a function another one than that of its name: options, and files with such.
+const CHANGES_SYMBOLS: [&str; 11] = [
+    "@",
+    "T",
+    "R",
+    "allow-multiple-definition",
+    "default-script",
+    "defsym",
+    "just-symbols",
+    "muldefs",
+    "script",
+    "start-lib",
+    "wrap",
+];
 
 /// What the plugin is told of a command, where the objects that it makes keep their modules.
 pub(crate) fn kept_words(arguments: &Arguments, language: &Language) -> Option<String> {
@@ -151,7 +163,7 @@ impl Linking<'_> {
             return Ok(None);
         }
         let all = okl_inputs::inputs(&parts, &[]);
-        let is_open = Objects::read(&parts, &BTreeMap::new(), false).has_open();
+        let is_open = Objects::read(&parts, &BTreeMap::new(), |at| is_source(&all[at])).has_open();
         let is_wanted = is_open || self.has_chains && is_link_time(&parts);
         if !is_wanted {
             return Ok(None);
@@ -214,19 +226,23 @@ impl Linking<'_> {
                 made.insert(at, object);
             }
         }
-        let found = Objects::read(parts, &made, true);
+        let found = Objects::read(parts, &made, |at| is_source(&all[at]));
         let changes_symbols = options(parts).any(|(option, value)| {
             let text = option.to_string_lossy();
             let words = match (text.strip_prefix("-Wl,"), value) {
                 (Some(words), _) => words.to_string(),
-                (None, Some(word)) if text == "-Xlinker" => word.to_string_lossy().into_owned(),
-                _ => return false,
+                (None, Some(word)) if text == "-Xlinker" || text == "-z" => {
+                    word.to_string_lossy().into_owned()
+                }
+                _ => String::new(),
             };
-            let mut words = words.split(',').filter_map(|word| word.strip_prefix('-'));
-            words.any(|word| {
-                let name = word.trim_start_matches('-');
-                CHANGES_SYMBOLS.iter().any(|one| name.starts_with(one))
-            })
+            let is_script = text.starts_with("-T");
+            let mut words = words.split(',');
+            is_script
+                || words.any(|word| {
+                    let name = word.trim_start_matches('-');
+                    CHANGES_SYMBOLS.iter().any(|one| name.starts_with(one))
+                })
         });
         let mut gone = BTreeSet::new();
         for (number, group) in found.groups(changes_symbols, alike).into_iter().enumerate() {
@@ -244,7 +260,7 @@ impl Linking<'_> {
             if failed.is_some() || step.is_to_end() {
                 return Ok(failed);
             }
-            let mut inputs = group.iter().filter_map(|one| one.input);
+            let mut inputs = group.iter().map(|one| one.input);
             if let Some(first) = inputs.next() {
                 made.insert(first, object);
             }

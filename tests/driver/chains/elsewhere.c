@@ -15,10 +15,10 @@
 // All in one command, as C++, without optimisation and with debug information, with LLVM's own linker; its file of dependencies.
 // RUN: cd %t.d && %okl-c++ --okl-target=cpu -x c++ -fopenmp -flto -g -Rpass=okl -MD -fuse-ld=lld kernels.c main.c inner.c -o debug 2>&1 | FileCheck %s && ./debug | diff - expected && grep -q kernels.h debug.d
 //
-// Archives: what the linker takes from one is taken from it; a file that defines the same in front of it keeps the chain as it is.
-// RUN: cd %t.d && llvm-ar rcs libkernels.a kernels.o inner.o && %okl-cc -O2 -fopenmp -flto -Rpass=okl main.o -L. -lkernels -o archived 2>&1 | FileCheck %s && ./archived | diff - expected
+// Which function the linker takes from archives, and where it is told to take others, is not known: the chain stays as it is.
+// RUN: cd %t.d && llvm-ar rcs libkernels.a kernels.o inner.o && %okl-cc -O2 -fopenmp -flto -Rpass=okl main.o -L. -lkernels -o archived 2>&1 | FileCheck --check-prefix=OTHER %s && ./archived | diff - expected
 // RUN: cd %t.d && %okl-cc -O2 -c -fopenmp other.c && %okl-cc -O2 -fopenmp -flto main.o other.o libkernels.a -o other 2>&1 | FileCheck --check-prefix=OTHER %s && ./other | not diff -q - expected
-// RUN: cd %t.d && (%okl-cc -O2 -fopenmp -flto main.o -Wl,--whole-archive libkernels.a -Wl,--no-whole-archive -o whole 2>&1 || true) | FileCheck --check-prefix=OTHER %s
+// RUN: cd %t.d && echo '--wrap=smooth' > wraps && echo 'other = smooth;' > script && for told in -Wl,--wrap=smooth -Wl,@wraps -Wl,-z,muldefs '-z muldefs' script; do (%okl-cc -O2 -fopenmp -flto main.o kernels.o inner.o $told -o told 2>&1 || true) | FileCheck --check-prefix=OTHER %s || exit 1; done
 // OTHER: warning: main.c:8: the loop chain stays as it is: what 'smooth' does is not seen
 //
 // Ranks share what comes of it.

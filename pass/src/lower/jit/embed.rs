@@ -216,6 +216,9 @@ fn names_own_function(constant: Value<'_>) -> bool {
 
 /// Whether a function is the same elsewhere in the process.
 fn can_be_moved(function: Function<'_>) -> Result<(), String> {
+    if function.has_attribute("strictfp") {
+        return Err("it may set how numbers are rounded".to_string());
+    }
     for one in function.instructions() {
         let callee = one.as_call().map(Call::callee);
         // OpenMP's run time calls them, and does nothing else with them.

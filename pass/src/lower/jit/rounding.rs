@@ -1,8 +1,13 @@
 //! What results are, bit for bit, whatever is known of the values they are computed from and on whichever processor.
 //!
 //! A product and a sum that the program lets become one operation do so on processors that have it: so it was decided where
-//! the code was compiled ahead of time. And LLVM writes powers in another way where it knows an operand.
+//! the code was compiled ahead of time. LLVM writes powers in another way where it knows an operand, and computes functions of
+//! numbers of less than double precision, where it knows them, with the library's functions of double precision; of a quotient
+//! (`remquo`) it gives more bits than the library. (What it
+//! computes in double precision it does with the library that the program has, and how numbers are rounded then is seen to by
+//! who asks for versions.) Left open, as IEEE 754 and C do: the sign of what is no number, and which zero `fmin` and `fmax` give.
 
+use crate::analysis::library::is_mathematics;
 use crate::llvm::{Builder, Call, Function, Intrinsic, Module, Opcode};
 
 /// Has products and sums be one operation wherever they may, or nowhere, and calls of the program's library be such.
@@ -11,7 +16,7 @@ pub fn fix(module: &Module, fused: bool) {
         for call in calls(function) {
             match call.intrinsic().map(Intrinsic::name).as_deref() {
                 Some("llvm.fmuladd") => decide(module, call, fused),
-                None if is_power(&call.callee_name()) => call.is_no_builtin(module),
+                None if is_the_librarys(&call.callee_name()) => call.is_no_builtin(module),
                 _ => {}
             }
         }
@@ -36,13 +41,49 @@ fn decide(module: &Module, call: Call<'_>, fused: bool) {
     call.instruction().erase();
 }
 
-/// Whether a function of the library is one that LLVM writes in another way where it knows an operand, with another result.
-fn is_power(name: &str) -> bool {
-    let name = name.trim_end_matches(['f', 'l']);
-    matches!(name, "pow" | "powi" | "exp10" | "pow10" | "__pow_finite")
+/// Whether a function of the library is one whose results are other ones where LLVM knows an operand.
+fn is_the_librarys(name: &str) -> bool {
+    let plain = name.trim_end_matches(['f', 'l']);
+    let is_power = matches!(plain, "pow" | "powi" | "exp10" | "pow10" | "__pow_finite");
+    let single = name.strip_suffix('f').filter(|_| is_mathematics(name));
+    is_power || plain == "remquo" || single.is_some_and(|single| !is_exact(single))
 }
 
-/// Whether results of a function are left to the compiler, or it has powers as LLVM's own.
+/// Whether a function of mathematics has one right result, which is a number of the operands' precision.
+fn is_exact(name: &str) -> bool {
+    matches!(
+        name,
+        "sqrt"
+            | "fabs"
+            | "floor"
+            | "ceil"
+            | "trunc"
+            | "rint"
+            | "nearbyint"
+            | "round"
+            | "roundeven"
+            | "lrint"
+            | "llrint"
+            | "lround"
+            | "llround"
+            | "copysign"
+            | "fmod"
+            | "fmin"
+            | "fmax"
+            | "fma"
+    )
+}
+
+/// The functions that LLVM has itself, and computes as said above.
+fn is_rounded_otherwise(intrinsic: &str, name: &str) -> bool {
+    const ROUNDED: &str =
+        " sin cos tan asin acos atan atan2 sinh cosh tanh exp exp2 log log2 log10 sincos ";
+    let known = intrinsic.strip_prefix("llvm.");
+    known.is_some_and(|known| ROUNDED.contains(&format!(" {known} "))) && !name.ends_with("f64")
+}
+
+/// Whether results of a function are left to the compiler, or it has functions as LLVM's own whose results are other ones where
+/// LLVM knows an operand.
 pub fn is_free(function: Function<'_>) -> bool {
     let is_free = function
         .instructions()
@@ -52,6 +93,7 @@ pub fn is_free(function: Function<'_>) -> bool {
         || calls(function).any(|call| {
             let name = call.intrinsic().map(Intrinsic::name).unwrap_or_default();
             matches!(name.as_str(), "llvm.pow" | "llvm.powi" | "llvm.exp10")
+                || is_rounded_otherwise(&name, &call.callee_name())
         })
 }
 
@@ -75,6 +117,16 @@ mod tests {
         define double @h(double %a) {
             %c = fadd nnan double %a, %a
             ret double %c
+        }
+        declare double @llvm.sin.f64(double)
+        declare float @llvm.sin.f32(float)
+        define double @i(double %a) {
+            %c = call double @llvm.sin.f64(double %a)
+            ret double %c
+        }
+        define float @j(float %a) {
+            %c = call float @llvm.sin.f32(float %a)
+            ret float %c
         }";
 
     #[test]
@@ -95,6 +147,19 @@ mod tests {
     fn results_are_free_where_the_program_says_so() {
         let module = OwnModule::parse(CODE);
         let is_free = |name| is_free(module.function(name).expect("it is there"));
-        assert_eq!(["f", "g", "h"].map(is_free), [false, true, false]);
+        let expected = [false, true, false, false, true];
+        assert_eq!(["f", "g", "h", "i", "j"].map(is_free), expected);
+    }
+
+    #[test]
+    fn functions_of_single_precision_are_the_librarys() {
+        let names = [
+            "pow", "powf", "sinf", "erff", "log10f", "sinl", "sin", "erf", "sqrtf", "fabsf", "half",
+        ];
+        let found = names.map(is_the_librarys);
+        let expected = [
+            true, true, true, true, true, false, false, false, false, false, false,
+        ];
+        assert_eq!(found, expected);
     }
 }

@@ -175,6 +175,14 @@ fn of<'m>(
     if reached.bodies.iter().any(handles) {
         return Err(EXCEPTIONS.to_string());
     }
+    // What is known of one execution is not known of another one.
+    let mut users = body
+        .users()
+        .into_iter()
+        .filter_map(|one| one.as_instruction());
+    if users.any(|user| reached.bodies.contains(&user.function())) {
+        return Err("it may begin once more while it runs".to_string());
+    }
     let code = Code::of(module, forks, &reached.bodies);
     let left = left(module, &reached, body)?;
     let (addresses, mut values) = addresses(module, &left, |one| code.keeps_global(one))?;

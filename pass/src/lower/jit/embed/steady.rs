@@ -103,7 +103,13 @@ impl<'a, 'm> Code<'a, 'm> {
             .and(Effects::FLUSHES)
             .and(Effects::FORKS)
             .and(Effects::FORKS_BODY);
-        is_mathematics(&name)
+        // Others of these write behind pointers, or the sign of a logarithm.
+        let is_pure = || {
+            let arguments = call.arguments();
+            let of_numbers = arguments.iter().all(|one| one.ty().is_floating());
+            call.is_of_library() && of_numbers && !name.starts_with("lgamma")
+        };
+        is_mathematics(&name) && is_pure()
             || runtime::function_of(&name).is_some_and(|one| {
                 let is_of_team = of_team.iter().any(|effect| one.has(*effect));
                 is_of_team && !one.effects.has_some(reaches_others)
