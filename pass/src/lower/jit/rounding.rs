@@ -45,7 +45,9 @@ fn decide(module: &Module, call: Call<'_>, fused: bool) {
 fn is_the_librarys(name: &str) -> bool {
     let plain = name.trim_end_matches(['f', 'l']);
     let is_power = matches!(plain, "pow" | "powi" | "exp10" | "pow10" | "__pow_finite");
-    let single = name.strip_suffix('f').filter(|single| is_mathematics(single));
+    let single = name
+        .strip_suffix('f')
+        .filter(|single| is_mathematics(single));
     is_power || plain == "remquo" || single.is_some_and(|single| !is_exact(single))
 }
 
