@@ -8,6 +8,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::aims::Aims;
 use crate::figures::{self, Bars};
 use crate::measure::Load;
 use crate::statistics::Spread;
@@ -309,7 +310,7 @@ pub(crate) fn run(
     if !has_polly {
         let _ = writeln!(text, "\nThis {COMPILER} has no Polly: `-polly` is skipped.");
     }
-    let (mut all, mut aims) = (Vec::new(), aims::Aims::default());
+    let (mut all, mut aims) = (Vec::new(), Aims::default());
     for program in &PROGRAMS {
         let folder = built.path().join(program.name);
         std::fs::create_dir(&folder).map_err(|error| error.to_string())?;

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::aims::Aims;
 use crate::airfoil;
 use crate::measure::Load;
 use crate::output::same_checksum;
@@ -151,7 +152,7 @@ pub(crate) fn run(
                 compare(program, &all, threads)?;
             }
             table(&mut text, program, &all, threads);
-            aims.note(program, &all, threads);
+            aims.note_versions(program, &all, threads);
         }
         let [generic, jit] = [0, 1].map(|at: usize| fs::metadata(&all[at].executable));
         if let (Ok(generic), Ok(jit)) = (generic, jit) {
@@ -363,10 +364,6 @@ fn said(stderr: &str) -> String {
     text
 }
 
-/// What was compared with an aim: what it is, the aim in words, what was found, and whether that is so.
-#[derive(Default)]
-struct Aims(Vec<(String, String, f64, bool)>);
-
 impl Aims {
     /// A loop is that many times as fast where its length is put in.
     const GAIN: f64 = 1.15;
@@ -375,7 +372,7 @@ impl Aims {
     /// With the processor's own operations, of the time of code that was compiled for it.
     const OF_NATIVE: f64 = 1.05;
 
-    fn note(&mut self, program: &Program, all: &[Measured], threads: u32) {
+    fn note_versions(&mut self, program: &Program, all: &[Measured], threads: u32) {
         let of = format!("{} on {threads} threads", program.name).replace("1 threads", "1 thread");
         let at = |name| VARIANTS.iter().position(|one| one.name == name);
         let (Some(jit), Some(free), Some(native)) = (at(JIT), at(FREE), at(NATIVE)) else {
@@ -389,21 +386,20 @@ impl Aims {
         let best = gains.iter().max_by(|one, other| one.1.total_cmp(&other.1));
         let worst = gains.iter().min_by(|one, other| one.1.total_cmp(&other.1));
         if let Some((name, best)) = best.filter(|_| program.name != AIRFOIL) {
-            self.0.push((
+            self.add(
                 format!("{of}, the best, `{name}`: times as fast with {JIT}"),
                 format!("{:.2} at least", Self::GAIN),
-                *best,
-                *best >= Self::GAIN,
-            ));
+                Some(*best),
+                |found| found >= Self::GAIN,
+            );
         }
         if let Some((name, worst)) = worst {
-            let part = 1.0 / worst;
-            self.0.push((
+            self.add(
                 format!("{of}, the worst, `{name}`: part of the time with {JIT}"),
                 format!("{:.2} at most", Self::LOSS),
-                part,
-                part <= Self::LOSS,
-            ));
+                Some(1.0 / worst),
+                |found| found <= Self::LOSS,
+            );
         }
         if program.name == AIRFOIL {
             let whole = |one: &Measured| -> Vec<_> {
@@ -411,23 +407,13 @@ impl Aims {
                 one.runs.iter().map(|run| Some(sum(run))).collect()
             };
             let part = Spread::of_ratios(&whole(&all[free]), &whole(&all[native]));
-            let part = part.map_or(f64::NAN, |of| of.median);
-            self.0.push((
+            self.add(
                 format!("{of}, all loops: part of the time of {NATIVE} with {FREE}"),
                 format!("{:.2} at most", Self::OF_NATIVE),
-                part,
-                part <= Self::OF_NATIVE,
-            ));
+                part.map(|of| of.median),
+                |found| found <= Self::OF_NATIVE,
+            );
         }
-    }
-
-    fn table(&self) -> String {
-        let mut text = "\n## Aims\n\n| | aim | found | |\n|---|---|---|---|\n".to_owned();
-        for (what, aim, found, is_so) in &self.0 {
-            let is_so = if *is_so { "reached" } else { "**not reached**" };
-            let _ = writeln!(text, "| {what} | {aim} | {found:.2} | {is_so} |");
-        }
-        text
     }
 }
 
@@ -464,12 +450,12 @@ mod tests {
         let all = [[2.0, 2.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0]];
         let all = all.map(|seconds| with("stencil", &seconds));
         let mut aims = Aims::default();
-        aims.note(&PROGRAMS[0], &all, 1);
+        aims.note_versions(&PROGRAMS[0], &all, 1);
         assert!(aims.0.iter().all(|one| one.3) && aims.0.len() == 2);
         let all = [[1.0, 1.0], [1.1, 1.1], [1.0, 1.0], [1.0, 1.0]];
         let all = all.map(|seconds| with("stencil", &seconds));
         let mut aims = Aims::default();
-        aims.note(&PROGRAMS[0], &all, 1);
+        aims.note_versions(&PROGRAMS[0], &all, 1);
         assert!(aims.0.iter().all(|one| !one.3));
     }
 

@@ -2,6 +2,7 @@
 //! runs them in turn, okl's with ranks as nodes and with ranks of one machine, checks that they compute the same, and reports ratios with their spread. The same for OP2's
 //! airfoil and the variants that OP2's own tools make of it, for OKL kernels, for kernels on devices, and for chains of loops.
 
+mod aims;
 mod airfoil;
 mod catalogue;
 mod chains;

@@ -1,25 +1,15 @@
 //! What `auto` is to reach, and what it does.
 
-use std::fmt::Write;
-
 use super::ranks::Sent;
 use super::{CHAIN, OnRanks, Program, Timing};
+use crate::aims::Aims;
 
 /// `auto` may take so much of the time of the best way by hand.
 const OF_HAND: f64 = 1.05;
 /// The part of the messages that a chain with overlapping tiles may send.
 const OF_MESSAGES: f64 = 0.5;
 
-/// What was compared with an aim: what it is, the aim in words, what was found, and whether that is so.
-#[derive(Default)]
-pub(super) struct Aims(Vec<(String, String, String, bool)>);
-
 impl Aims {
-    fn add(&mut self, what: String, aim: String, found: Option<f64>, is_so: impl Fn(f64) -> bool) {
-        let text = found.map_or("not known".to_owned(), |found| format!("{found:.2}"));
-        self.0.push((what, aim, text, found.is_some_and(is_so)));
-    }
-
     /// Of the sizes of which something is asked.
     pub(super) fn note(&mut self, program: &Program, timing: &Timing) {
         let mut aims = program.aims.iter();
@@ -70,15 +60,6 @@ impl Aims {
             // A chain that sends nothing runs on one of them.
             |found| found > 0.0 && found <= OF_MESSAGES,
         );
-    }
-
-    pub(super) fn table(&self) -> String {
-        let mut text = "\n## Aims\n\n| | aim | found | |\n|---|---|---|---|\n".to_owned();
-        for (what, aim, found, is_so) in &self.0 {
-            let is_so = if *is_so { "reached" } else { "**not reached**" };
-            let _ = writeln!(text, "| {what} | {aim} | {found} | {is_so} |");
-        }
-        text
     }
 }
 
