@@ -6,6 +6,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use crate::aims::Aims;
 use crate::airfoil;
@@ -25,35 +26,45 @@ struct Variant {
 
 const GENERIC: &str = "ahead of time";
 const JIT: &str = "`--okl-jit`";
+const KEPT: &str = "`--okl-jit`, versions of an earlier run";
 const FREE: &str = "`--okl-jit`, `OKL_JIT_FMA=1`";
 const NATIVE: &str = "ahead of time, `-march=native`";
 
-const VARIANTS: [Variant; 4] = [
+const fn variant(name: &'static str) -> Variant {
     Variant {
-        name: GENERIC,
-        flags: &[],
-        environment: &[],
-        is_exact: true,
-    },
-    Variant {
-        name: JIT,
+        name,
         flags: &["--okl-jit"],
         environment: &[],
         is_exact: true,
-    },
-    Variant {
-        name: FREE,
-        flags: &["--okl-jit"],
-        environment: &[("OKL_JIT_FMA", "1")],
-        is_exact: false,
-    },
-    Variant {
-        name: NATIVE,
-        flags: &["-march=native"],
-        environment: &[],
-        is_exact: false,
-    },
-];
+    }
+}
+
+const AHEAD: Variant = Variant {
+    flags: &[],
+    ..variant(GENERIC)
+};
+const VERSIONS: Variant = variant(JIT);
+const KEPT_VERSIONS: Variant = Variant {
+    environment: &[("OKL_JIT_CACHE", "versions")],
+    ..variant(KEPT)
+};
+const FREE_VERSIONS: Variant = Variant {
+    environment: &[("OKL_JIT_FMA", "1")],
+    is_exact: false,
+    ..variant(FREE)
+};
+const NATIVE_CODE: Variant = Variant {
+    flags: &["-march=native"],
+    is_exact: false,
+    ..variant(NATIVE)
+};
+
+/// Of loops that are timed when they have run for a while.
+const OF_LOOPS: &[Variant] = &[AHEAD, VERSIONS, FREE_VERSIONS, NATIVE_CODE];
+/// Of programs whose run is timed.
+const OF_PROGRAMS: &[Variant] = &[AHEAD, VERSIONS, KEPT_VERSIONS, FREE_VERSIONS, NATIVE_CODE];
+/// Of such a program that knows whether each bit is right.
+const EXACT: &[Variant] = &[AHEAD, VERSIONS, KEPT_VERSIONS];
 
 /// Sums that are rounded otherwise.
 const TOLERANCE: f64 = 1e-9;
@@ -64,11 +75,15 @@ struct Program {
     what: &'static str,
     compiler: &'static str,
     flags: &'static [&'static str],
-    sources: &'static [&'static str],
+    source: &'static str,
+    ways: &'static [Variant],
     loops: &'static [&'static str],
+    arguments: &'static [&'static str],
+    /// The arguments where nothing is measured; none where it is not run then.
+    tiny: Option<&'static [&'static str]>,
 }
 
-const PROGRAMS: [Program; 2] = [
+const PROGRAMS: [Program; 4] = [
     Program {
         name: "loops",
         what: "Loops of OpenMP's whose lengths are read from the command line: a stencil of radius 4, a sparse matrix with 9 \
@@ -76,33 +91,72 @@ const PROGRAMS: [Program; 2] = [
                cells.",
         compiler: "okl-cc",
         flags: &["-fopenmp"],
-        sources: &["jit/loops.c"],
+        source: "programs/jit/loops.c",
+        ways: OF_LOOPS,
         loops: &["stencil", "sparse", "tensor", "boxes"],
+        arguments: &[],
+        tiny: Some(&["16"]),
+    },
+    Program {
+        name: "elements",
+        what: "A kernel of OKL's: a derivative on spectral elements whose order, 8, is read from the command line.",
+        compiler: "okl-c++",
+        flags: &[],
+        source: "programs/jit/elements.okl",
+        ways: OF_LOOPS,
+        loops: &["derivative"],
+        arguments: &[],
+        tiny: Some(&["16"]),
     },
     Program {
         name: AIRFOIL,
-        what: "OP2's airfoil; seconds of all calls, of which the first ones run as they were compiled.",
+        what: "OP2's airfoil on 15000 cells: the seconds of 600 iterations behind the first 100, and of the whole run, with \
+               its beginning, the first iterations, and making the versions.",
         compiler: "okl-c++",
         flags: &["-std=c++17"],
-        sources: &["airfoil/airfoil.cpp"],
-        loops: &["save_soln", "adt_calc", "res_calc", "bres_calc", "update"],
+        source: "programs/airfoil/airfoil.cpp",
+        ways: OF_PROGRAMS,
+        loops: &[
+            "save_soln",
+            "adt_calc",
+            "res_calc",
+            "bres_calc",
+            "update",
+            WHOLE,
+        ],
+        arguments: &["new_grid.dat", "700", "100"],
+        tiny: Some(&["new_grid.dat", "100", "50"]),
+    },
+    Program {
+        name: "tsunami",
+        what: "OP2's program of the tests for tsunamis: a short run of many loops, whole.",
+        compiler: "okl-c++",
+        flags: &["-std=c++11", "-ffp-contract=off"],
+        source: "../tests/op2/programs/tsunami.cpp",
+        ways: EXACT,
+        loops: &[WHOLE],
+        arguments: &["write", VALUES],
+        tiny: None,
     },
 ];
 
 const AIRFOIL: &str = "airfoil";
-/// Cells along and away from the airfoil, and iterations.
+/// Cells along and away from the airfoil.
 const MESH: [&str; 2] = ["100", "150"];
-const ITERATIONS: &str = "600";
 const TINY_MESH: [&str; 2] = ["10", "15"];
-const TINY_ITERATIONS: &str = "100";
-/// What the other program's work is divided by where nothing is measured.
-const TINY: &str = "16";
+/// What is timed of programs besides their loops.
+const WHOLE: &str = "the whole run";
+/// The file that a program writes its results to.
+const VALUES: &str = "values";
+/// What airfoil prints behind the times of its first iterations.
+const FIRST: &str = "these were the first iterations";
 
-/// What a run says: seconds of each loop, and what it computes.
+/// What a run says: seconds of each loop, what it computes, and the KiB of memory that it had.
 #[derive(Debug, Default, PartialEq)]
 struct Found {
     seconds: BTreeMap<String, f64>,
     results: Vec<f64>,
+    memory: Option<u64>,
 }
 
 /// The runs of a variant, and what else there is to say of it.
@@ -126,11 +180,18 @@ pub(crate) fn run(
     let mut text = format!(
         "# Compiling once more at run time\n{}\nMedians of {repetitions} repetitions in which all ways run one right after the other, \
          and how many times as fast each is as the loops that were compiled ahead of time for any processor of this kind (median \
-         of the repetitions' ratios, least to most). The first two ways compute the same bits.\n",
+         of the repetitions' ratios, least to most). But with `OKL_JIT_FMA=1` and `-march=native` all compute the same bits.\n",
         load.note()
     );
     let mut aims = Aims::default();
     for program in &PROGRAMS {
+        let arguments = match is_smoke {
+            true => program.tiny,
+            false => Some(program.arguments),
+        };
+        let Some(arguments) = arguments else {
+            continue;
+        };
         let mut all = build(program, root, libraries, folder)?;
         let _ = write!(text, "\n## {}\n\n{}\n", program.name, program.what);
         for threads in [1, 2] {
@@ -138,16 +199,20 @@ pub(crate) fn run(
                 one.runs.clear();
             }
             for repetition in 0..repetitions {
-                for (variant, one) in VARIANTS.iter().zip(&mut all) {
+                for (variant, one) in program.ways.iter().zip(&mut all) {
                     eprintln!(
                         "bench: {} of {repetitions}: {}, {}, {threads} threads",
                         repetition + 1,
                         program.name,
                         variant.name
                     );
-                    let command = &mut command(program, variant, &one.executable, folder, threads);
-                    let (stdout, _) = finish(sized(command, program, is_smoke))?;
-                    one.runs.push(found(program, &stdout)?);
+                    let executable = &one.executable;
+                    let mut run = command(variant, executable, arguments, folder, threads);
+                    let start = Instant::now();
+                    let (stdout, _) = finish(&mut run)?;
+                    let elapsed = start.elapsed();
+                    let written = fs::read(folder.join(VALUES)).unwrap_or_default();
+                    one.runs.push(found(program, &stdout, elapsed, &written)?);
                 }
                 compare(program, &all, threads)?;
             }
@@ -163,9 +228,15 @@ pub(crate) fn run(
                 jit.len()
             );
         }
-        let mut last = command(program, &VARIANTS[1], &all[1].executable, folder, 1);
-        last.env("OKL_STATS", "1");
-        let (_, stderr) = finish(sized(&mut last, program, is_smoke))?;
+        let memory = |at: usize| all[at].runs.last()?.memory;
+        if let (Some(generic), Some(jit)) = (memory(0), memory(1)) {
+            let _ = writeln!(
+                text,
+                "It has {generic} KiB of memory, and {jit} with `--okl-jit`, of which LLVM is the most."
+            );
+        }
+        let mut last = command(&VERSIONS, &all[1].executable, arguments, folder, 1);
+        let (_, stderr) = finish(last.env("OKL_STATS", "1"))?;
         let _ = writeln!(text, "\n```text\n{}```", said(&stderr));
     }
     if !is_smoke {
@@ -201,8 +272,8 @@ fn build(
 ) -> Result<Vec<Measured>, String> {
     eprintln!("bench: compiling {}", program.name);
     let mut all: Vec<Measured> = Vec::new();
-    for (at, variant) in VARIANTS.iter().enumerate() {
-        let same = VARIANTS[..at]
+    for (at, variant) in program.ways.iter().enumerate() {
+        let same = program.ways[..at]
             .iter()
             .position(|one| one.flags == variant.flags);
         let executable = match same {
@@ -213,8 +284,7 @@ fn build(
             let mut command = Command::new(libraries.join(program.compiler));
             command.args(["-O3", "--okl-target=cpu"]);
             command.args(program.flags).args(variant.flags);
-            let programs = root.join("programs");
-            command.args(program.sources.iter().map(|source| programs.join(source)));
+            command.arg(root.join(program.source));
             finish(command.arg("-o").arg(&executable))?;
         }
         all.push(Measured {
@@ -226,9 +296,9 @@ fn build(
 }
 
 fn command(
-    program: &Program,
     variant: &Variant,
     executable: &Path,
+    arguments: &[&str],
     folder: &Path,
     threads: u32,
 ) -> Command {
@@ -236,30 +306,25 @@ fn command(
     command
         .args(["-k", "10", LIMIT])
         .arg(executable)
+        .args(arguments)
         .current_dir(folder)
         .env("OMP_NUM_THREADS", threads.to_string())
         .env("OMP_PROC_BIND", "close")
         .env("OMP_PLACES", "cores")
-        // Versions are made in each run.
+        // Versions are made in each run, but where they are to be there.
         .env("OKL_JIT_CACHE", "")
         .envs(variant.environment.iter().copied());
-    if program.name == AIRFOIL {
-        command.arg("new_grid.dat");
-    }
     command
 }
 
-fn sized<'c>(command: &'c mut Command, program: &Program, is_smoke: bool) -> &'c mut Command {
-    match (program.name == AIRFOIL, is_smoke) {
-        (true, true) => command.arg(TINY_ITERATIONS),
-        (true, false) => command.arg(ITERATIONS),
-        (false, true) => command.arg(TINY),
-        (false, false) => command,
-    }
-}
-
-/// From the lines `LOOP time SECONDS checksum VALUE`, or from OP2's table and the lines of residuals.
-fn found(program: &Program, stdout: &str) -> Result<Found, String> {
+/// From the lines `LOOP time SECONDS checksum VALUE`, or from OP2's tables and the lines of residuals. Where there are two
+/// tables, the first one is of what is not to be counted. A program may have written its results.
+fn found(
+    program: &Program,
+    stdout: &str,
+    elapsed: Duration,
+    written: &[u8],
+) -> Result<Found, String> {
     let mut found = Found::default();
     for line in stdout.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -273,16 +338,24 @@ fn found(program: &Program, stdout: &str) -> Result<Found, String> {
             [iteration, residual] if iteration.parse::<u32>().is_ok() => {
                 found.results.extend(residual.parse::<f64>());
             }
+            ["memory", kib] => found.memory = kib.parse().ok(),
             _ => {}
         }
     }
     if program.name == AIRFOIL {
-        let times = airfoil::times(stdout);
-        let times = times
-            .into_iter()
-            .map(|(name, one)| (name.to_owned(), one.seconds));
-        found.seconds.extend(times);
+        let (first, all) = stdout.split_once(FIRST).unwrap_or_default();
+        let first = airfoil::times(first);
+        for (name, one) in airfoil::times(all) {
+            let before = first.get(name).map_or(0.0, |first| first.seconds);
+            found.seconds.insert(name.to_owned(), one.seconds - before);
+        }
     }
+    let written = written.chunks_exact(8).map(|bytes| bytes.try_into());
+    let written = written.flatten().map(f64::from_le_bytes);
+    found.results.extend(written);
+    found
+        .seconds
+        .insert(WHOLE.to_owned(), elapsed.as_secs_f64());
     let missing = program
         .loops
         .iter()
@@ -298,7 +371,7 @@ fn found(program: &Program, stdout: &str) -> Result<Found, String> {
 fn compare(program: &Program, all: &[Measured], threads: u32) -> Result<(), String> {
     let last = |one: &Measured| one.runs.last().map(|run| run.results.clone());
     let wanted = last(&all[0]).unwrap_or_default();
-    for (variant, one) in VARIANTS.iter().zip(all) {
+    for (variant, one) in program.ways.iter().zip(all) {
         let results = last(one).unwrap_or_default();
         let is_same = |(one, other): (&f64, &f64)| match variant.is_exact && threads == 1 {
             true => one.to_bits() == other.to_bits(),
@@ -330,7 +403,7 @@ fn table(text: &mut String, program: &Program, all: &[Measured], threads: u32) {
         "\n### {threads} {noun}\n\n| loop | way | ms | times as fast |\n|---|---|---|---|"
     );
     for name in program.loops {
-        for (variant, one) in VARIANTS.iter().zip(all) {
+        for (variant, one) in program.ways.iter().zip(all) {
             let seconds: Vec<f64> = one
                 .runs
                 .iter()
@@ -374,13 +447,14 @@ impl Aims {
 
     fn note_versions(&mut self, program: &Program, all: &[Measured], threads: u32) {
         let of = format!("{} on {threads} threads", program.name).replace("1 threads", "1 thread");
-        let at = |name| VARIANTS.iter().position(|one| one.name == name);
+        let at = |name| program.ways.iter().position(|one| one.name == name);
         let (Some(jit), Some(free), Some(native)) = (at(JIT), at(FREE), at(NATIVE)) else {
             return;
         };
         let gains: Vec<(&str, f64)> = program
             .loops
             .iter()
+            .filter(|name| **name != WHOLE)
             .filter_map(|name| Some((*name, gain(&all[jit], &all[0], name)?.median)))
             .collect();
         let best = gains.iter().max_by(|one, other| one.1.total_cmp(&other.1));
@@ -403,8 +477,11 @@ impl Aims {
         }
         if program.name == AIRFOIL {
             let whole = |one: &Measured| -> Vec<_> {
-                let sum = |run: &Found| run.seconds.values().sum::<f64>();
-                one.runs.iter().map(|run| Some(sum(run))).collect()
+                let of = |run: &Found| -> Option<f64> {
+                    let loops = program.loops.iter().filter(|name| **name != WHOLE);
+                    loops.map(|name| run.seconds.get(*name)).sum()
+                };
+                one.runs.iter().map(of).collect()
             };
             let part = Spread::of_ratios(&whole(&all[free]), &whole(&all[native]));
             self.add(
@@ -425,6 +502,7 @@ mod tests {
         let run = |seconds: &f64| Found {
             seconds: BTreeMap::from([(name.to_owned(), *seconds)]),
             results: vec![1.0],
+            memory: None,
         };
         Measured {
             executable: PathBuf::new(),
@@ -435,14 +513,16 @@ mod tests {
     #[test]
     fn reads_what_the_programs_print() {
         let stdout = "stencil time 0.5 checksum 3\nsparse time 0.1 checksum 2\ntensor time 1 checksum 1\n\
-                      boxes time 2 checksum 0\nanything else\n";
-        let all = found(&PROGRAMS[0], stdout).expect("all are there");
+                      boxes time 2 checksum 0\nanything else\nmemory 77\n";
+        let none = Duration::ZERO;
+        let all = found(&PROGRAMS[0], stdout, none, &[]).expect("all are there");
         assert_eq!(
             (all.seconds["tensor"], &all.results[..]),
             (1.0, &[3.0, 2.0, 1.0, 0.0][..])
         );
-        assert!(found(&PROGRAMS[0], "stencil time 0.5 checksum 3\n").is_err());
-        assert!(found(&PROGRAMS[1], "100 1.5e-3\n").is_err());
+        assert_eq!(all.memory, Some(77));
+        assert!(found(&PROGRAMS[0], "stencil time 0.5 checksum 3\n", none, &[]).is_err());
+        assert!(found(&PROGRAMS[2], "100 1.5e-3\n", none, &[]).is_err());
     }
 
     #[test]

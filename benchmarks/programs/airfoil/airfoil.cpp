@@ -2,7 +2,7 @@
 // time to a steady state. Finite volumes with the state in the cells; fluxes are the mean of both sides and
 // a little of their difference for stability.
 //
-//   airfoil FILE ITERATIONS      FILE is what `mesh` writes
+//   airfoil FILE ITERATIONS [FIRST]      FILE is what `mesh` writes; also prints the times of so many FIRST iterations
 #include "op_seq.h"
 
 #include <cmath>
@@ -100,7 +100,7 @@ template <class T> static void read(T *numbers, int count, char const *format) {
 
 int main(int argc, char **argv) {
   op_init(argc, argv, 0);
-  int const iterations = argc > 2 ? atoi(argv[2]) : 0;
+  int const iterations = argc > 2 ? atoi(argv[2]) : 0, first = argc > 3 ? atoi(argv[3]) : 0;
   mesh_file = argc > 2 ? fopen(argv[1], "r") : NULL;
   if (!mesh_file || iterations < 1) {
     op_printf("usage: airfoil FILE ITERATIONS, with a mesh that can be read\n");
@@ -198,6 +198,10 @@ int main(int argc, char **argv) {
     }
     if (iteration % 100 == 0 || iteration == iterations)
       op_printf("%d %10.5e\n", iteration, sqrt(rms / op_get_size(cells)));
+    if (iteration == first) {
+      op_timing_output();
+      op_printf("these were the first iterations\n");
+    }
   }
   op_timers(&cpu, &end);
   op_printf("time %.3f\n", end - start);

@@ -7,24 +7,8 @@
 //
 //   loops [SCALE]
 //
-// Each runs for a second and 200 times at least before it is timed. Prints for each loop the seconds of a call, the least of
-// many, and a checksum. SCALE divides what there is to do, and how long it runs.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-static double now(void) {
-  struct timespec at;
-  clock_gettime(CLOCK_MONOTONIC, &at);
-  return at.tv_sec + 1e-9 * at.tv_nsec;
-}
-
-static double *numbers(long count) {
-  double *all = malloc(count * sizeof *all);
-  for (long at = 0; at < count; at++) all[at] = (double)(at * 7919 % 10007) / 10007;
-  return all;
-}
+// SCALE divides what there is to do, and how long it runs.
+#include "measure.h"
 
 // What a loop works on.
 struct data {
@@ -35,7 +19,8 @@ struct data {
   long count;
 };
 
-static void stencil(const struct data *d) {
+static void stencil(const void *data) {
+  const struct data *d = (const struct data *)data;
   const int n = d->n, radius = d->length;
   const double *u = d->in, *c = d->other;
   double *v = d->out;
@@ -48,7 +33,8 @@ static void stencil(const struct data *d) {
     }
 }
 
-static void sparse(const struct data *d) {
+static void sparse(const void *data) {
+  const struct data *d = (const struct data *)data;
   const int rows = d->n, length = d->length;
   const double *values = d->other, *x = d->in;
   const int *columns = d->columns;
@@ -61,7 +47,8 @@ static void sparse(const struct data *d) {
   }
 }
 
-static void tensor(const struct data *d) {
+static void tensor(const void *data) {
+  const struct data *d = (const struct data *)data;
   const int elements = d->n, order = d->length;
   const double *u = d->in, *derivative = d->other;
   double *w = d->out;
@@ -83,7 +70,8 @@ static void tensor(const struct data *d) {
 }
 
 #define CELL(k, j, i) (((long)(k) * (size + 2) + (j)) * (size + 2) + (i))
-static void boxes(const struct data *d) {
+static void boxes(const void *data) {
+  const struct data *d = (const struct data *)data;
   const int count = d->n, size = d->length;
   const long cells = (long)(size + 2) * (size + 2) * (size + 2);
   const double *u = d->in;
@@ -101,24 +89,6 @@ static void boxes(const struct data *d) {
   }
 }
 
-static void measure(const char *name, void loop(const struct data *), const struct data *d, int scale) {
-  memset(d->out, 0, d->count * sizeof *d->out);
-  const double begin = now();
-  for (int call = 0; call < 200 || now() - begin < 1.0 / scale; call++) loop(d);
-  double least = 1e30;
-  const int calls = scale > 1 ? 3 : 100;
-  for (int call = 0; call < calls; call++) {
-    const double start = now();
-    loop(d);
-    const double seconds = now() - start;
-    if (seconds < least) least = seconds;
-  }
-  double sum = 0;
-  for (long at = 0; at < d->count; at++) sum += d->out[at] * (1 + at % 3);
-  printf("%s time %.9f checksum %.17g\n", name, least, sum);
-  fflush(stdout);
-}
-
 int main(int count, char **arguments) {
   const int scale = count > 1 ? atoi(arguments[1]) : 1;
   const int radius = count > 2 ? atoi(arguments[2]) : 4, order = count > 3 ? atoi(arguments[3]) : 8;
@@ -127,7 +97,7 @@ int main(int count, char **arguments) {
     const int n = 512 / scale + 2 * radius;
     const long all = (long)n * n;
     const struct data d = {n, radius, numbers(all), numbers(2 * radius + 1), NULL, numbers(all), all};
-    measure("stencil", stencil, &d, scale);
+    measure("stencil", stencil, &d, d.out, d.count, scale);
   }
   {
     const int rows = 40000 / scale;
@@ -135,18 +105,19 @@ int main(int count, char **arguments) {
     for (int row = 0; row < rows; row++)
       for (int k = 0; k < length; k++) columns[(long)row * length + k] = (row + k * k * 3) % rows;
     const struct data d = {rows, length, numbers(rows), numbers((long)rows * length), columns, numbers(rows), rows};
-    measure("sparse", sparse, &d, scale);
+    measure("sparse", sparse, &d, d.out, d.count, scale);
   }
   {
     const int elements = 512 / scale;
     const long all = (long)elements * order * order * order;
     const struct data d = {elements, order, numbers(all), numbers(order * order), NULL, numbers(all), all};
-    measure("tensor", tensor, &d, scale);
+    measure("tensor", tensor, &d, d.out, d.count, scale);
   }
   {
     const int many = 64 / scale;
     const long all = (long)many * (size + 2) * (size + 2) * (size + 2);
     const struct data d = {many, size, numbers(all), NULL, NULL, numbers(all), all};
-    measure("boxes", boxes, &d, scale);
+    measure("boxes", boxes, &d, d.out, d.count, scale);
   }
+  tell_memory();
 }
