@@ -430,7 +430,7 @@ fn said(stderr: &str) -> String {
     for line in stderr.lines() {
         is_of_versions =
             line.starts_with("okl: versions of") || is_of_versions && line.starts_with("okl:   ");
-        if is_of_versions {
+        if is_of_versions || line.starts_with("okl: LLVM was opened") {
             let _ = writeln!(text, "{line}");
         }
     }
@@ -552,11 +552,10 @@ mod tests {
 
     #[test]
     fn only_what_is_said_of_versions_is_told() {
-        let text =
-            "okl: versions of f: 2 calls\nokl:   1 values: not made\nother\nokl:   of that\n";
+        let text = "okl: versions of f: 2 calls\nokl:   1 values: not made\nother\nokl:   of that\nokl: LLVM was opened in 9.1 ms\n";
         assert_eq!(
             said(text),
-            "okl: versions of f: 2 calls\nokl:   1 values: not made\n"
+            "okl: versions of f: 2 calls\nokl:   1 values: not made\nokl: LLVM was opened in 9.1 ms\n"
         );
     }
 }

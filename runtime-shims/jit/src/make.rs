@@ -166,10 +166,26 @@ fn open(opened: fn()) -> Result<Compile, String> {
     let file = compiler();
     let name = CString::new(file.as_os_str().as_bytes()).expect("names of files have no NUL");
     let function = CString::new(COMPILE).expect("it has no NUL");
+    let start = Instant::now();
     // SAFETY: the name has the version of the function's type.
     let compile = unsafe { Opened::new(&name)?.symbol(&function)? };
+    if OPENING.set(start.elapsed().as_secs_f64()).is_ok() {
+        report::add(&WasOpened);
+    }
     opened();
     Ok(compile)
+}
+
+/// Seconds that opening it took, with LLVM.
+static OPENING: OnceLock<f64> = OnceLock::new();
+
+struct WasOpened;
+
+impl Tells for WasOpened {
+    fn tell(&self) -> String {
+        let milliseconds = OPENING.get().map_or(0.0, |seconds| seconds * 1e3);
+        format!("okl: LLVM was opened in {milliseconds:.1} ms\n")
+    }
 }
 
 /// Has it compiled, links it, and maps it.

@@ -8,6 +8,7 @@ use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::*};
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use okl_abi::jit::{JitCode, JitValue, code_flags, value};
 
@@ -28,6 +29,8 @@ pub struct Version<E: 'static> {
     kept: Arc<[usize]>,
     key: Box<[u8]>,
     unwanted: i64,
+    /// When these values were there for the first time.
+    since: Instant,
     became: OnceLock<Result<Became<E>, WhyNot>>,
     /// Where it is handed over.
     room: UnsafeCell<MaybeUninit<E>>,
@@ -42,6 +45,8 @@ unsafe impl<E: Send + Sync> Sync for Version<E> {}
 struct Became<E> {
     functions: E,
     how: How,
+    /// Seconds from the first call with these values on.
+    after: f64,
 }
 
 /// Why there is no version.
@@ -277,6 +282,7 @@ impl<E: Copy + Send + Sync + 'static> Table<E> {
             kept: self.kept.clone(),
             key: bytes.collect(),
             unwanted: values.unwanted,
+            since: Instant::now(),
             became: OnceLock::new(),
             room: UnsafeCell::new(MaybeUninit::uninit()),
             asked: AtomicU64::new(0),
@@ -348,6 +354,7 @@ impl<E: Copy + Send + Sync + 'static> Version<E> {
                     Ok(Became {
                         functions: functions.map_err(WhyNot::NotUsed)?,
                         how: made.how,
+                        after: self.since.elapsed().as_secs_f64(),
                     })
                 });
                 // Nobody else says what it became.
@@ -408,7 +415,8 @@ impl<E: Copy + Send + Sync + 'static> Tells for Versions<E> {
                         Some(false) => ", slower than the code as it was",
                         Some(true) | None => "",
                     };
-                    format!("{how}, {calls} calls{verdict}")
+                    let after = became.after * 1e3;
+                    format!("{how}, there after {after:.1} ms, {calls} calls{verdict}")
                 }
             };
             lines += &format!("okl:   {} values: {what}\n", one.kept.len());
@@ -498,7 +506,13 @@ mod tests {
     #[test]
     fn what_became_of_versions_is_told() {
         let mut table = table();
-        let became = |functions, how| Ok(Became { functions, how });
+        let became = |functions, how| {
+            Ok(Became {
+                functions,
+                how,
+                after: 0.05,
+            })
+        };
         let all = [
             None,
             Some(Err(WhyNot::Failed("it has no code".to_owned()))),
@@ -523,8 +537,8 @@ mod tests {
             "okl:   3 values: not made",
             "okl:   3 values: warning: failed: it has no code",
             "okl:   3 values: not used: it has other lanes",
-            "okl:   3 values: made in 1.2 + 34.0 ms, 0 calls",
-            "okl:   3 values: from the cache in 0.32 ms, 0 calls",
+            "okl:   3 values: made in 1.2 + 34.0 ms, there after 50.0 ms, 0 calls",
+            "okl:   3 values: from the cache in 0.32 ms, there after 50.0 ms, 0 calls",
         ];
         assert_eq!(versions.tell().lines().collect::<Vec<_>>(), lines);
     }
