@@ -1,8 +1,8 @@
-// What may fail in LLVM without an end of the compiler: retarget.cpp says how.
+// What may fail in LLVM without an end of the process: retarget.cpp says how.
 #pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
-// Does something. Where it fails, in whatever way, that ends the attempt, and not the compiler: what it has made is left then as
-// it is, and never used. It passes through no code but C++.
+// Does something. Where LLVM cannot go on, that ends the attempt, and not the process: what it has made is left then as it is, and
+// never used. It passes through no code but C++.
 void attempt(llvm::function_ref<void()> Does);

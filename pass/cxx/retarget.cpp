@@ -1,5 +1,5 @@
 // Here because these are C++ only: address spaces of variables and what is inferred of them, calling conventions of calls, the
-// expansion of atomic updates, scopes and metadata of atomics, and a crash of a back end that does not end the compiler.
+// expansion of atomic updates, scopes and metadata of atomics, and an error of a back end that does not end the process.
 #include "attempt.h"
 #include "shim.h"
 
@@ -14,7 +14,6 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
@@ -22,6 +21,7 @@
 #include "llvm/Transforms/Utils/LowerMemIntrinsics.h"
 #include "llvm-c/Core.h"
 #include "llvm-c/TargetMachine.h"
+#include <csetjmp>
 
 using namespace llvm;
 
@@ -48,23 +48,28 @@ static bool isLoop(const AtomicRMWInst &One) {
   }
 }
 
-// An error that would end the compiler ends the attempt.
+// Where an attempt of this thread goes on.
+static thread_local jmp_buf *Attempt;
+
+// An error that would end the process ends the attempt.
 static void onFatalError(void *, const char *, bool) {
-  if (CrashRecoveryContext *Current = CrashRecoveryContext::GetCurrent())
-    Current->HandleExit(1);
+  if (Attempt)
+    longjmp(*Attempt, 1);
 }
 
+// LLVM's CrashRecoveryContext would take the signals of the whole process: those of a program that has its code compiled once more
+// are the program's, and page faults are what run times work with.
 void attempt(function_ref<void()> Does) {
-  bool IsWatched = CrashRecoveryContext::GetCurrent() != nullptr;
-  if (!IsWatched)
-    CrashRecoveryContext::Enable();
+  jmp_buf End;
+  jmp_buf *volatile Outer = Attempt;
   remove_fatal_error_handler();
   install_fatal_error_handler(onFatalError);
-  CrashRecoveryContext Attempt;
-  Attempt.RunSafely(Does);
+  if (setjmp(End) == 0) {
+    Attempt = &End;
+    Does();
+  }
+  Attempt = Outer;
   remove_fatal_error_handler();
-  if (!IsWatched)
-    CrashRecoveryContext::Disable();
 }
 
 extern "C" {
@@ -279,8 +284,7 @@ void okl_say_version(LLVMModuleRef M, OklText Name, unsigned Major, unsigned Min
       ->addOperand(MDNode::get(Of.getContext(), {Number(Major), Number(Minor)}));
 }
 
-// Compiles a module, to assembly or to an object. False where the back end fails, in whatever way: that ends the attempt, and
-// not the compiler.
+// Compiles a module, to assembly or to an object. False where the back end fails: that ends the attempt, and not the process.
 bool okl_compile(LLVMTargetMachineRef Machine, LLVMModuleRef M, bool IsText, OklTextSink Write, void *To) {
   SmallString<0> Code;
   bool IsDone = false;

@@ -111,6 +111,14 @@ pub fn plain_name(function: &str) -> String {
     format!("{function}{}", VERSIONS[1])
 }
 
+/// What the function is called for that a function is a version of, on one rank.
+pub fn name_of_plain(plain: &str) -> Option<&str> {
+    plain.strip_suffix(VERSIONS[1])
+}
+
+/// What the functions are called by which ranks run the bodies of regions, up to the body's name.
+pub const INVOKE: &str = "okl.invoke.";
+
 /// Whether a function has been lowered, in whatever version.
 pub fn is_lowered(function: Function<'_>) -> bool {
     function.has_mark(LOWERED)

@@ -51,6 +51,14 @@ pub fn simplified(module: &Module, functions: &[Function<'_>]) -> OwnModule {
 
 /// Functions, the functions and variables that they mention, and those that these mention.
 pub fn mentioned<'m>(functions: &[Function<'m>]) -> HashSet<Value<'m>> {
+    mentioned_without(functions, &HashSet::new())
+}
+
+/// As [`mentioned`], without some functions and what these mention.
+pub fn mentioned_without<'m>(
+    functions: &[Function<'m>],
+    without: &HashSet<Function<'m>>,
+) -> HashSet<Value<'m>> {
     let mut found = HashSet::new();
     let mut seen = HashSet::new();
     let mut rest: Vec<Value<'m>> = functions.iter().map(|one| **one).collect();
@@ -62,7 +70,7 @@ pub fn mentioned<'m>(functions: &[Function<'m>]) -> HashSet<Value<'m>> {
         if one.as_global().is_some() {
             found.insert(one);
         }
-        if let Some(function) = one.as_function() {
+        if let Some(function) = one.as_function().filter(|one| !without.contains(one)) {
             found.insert(one);
             rest.extend(function.instructions().into_iter().map(|one| *one));
         }

@@ -6,15 +6,18 @@
 // RUN: OKL_JIT=0 OMP_NUM_THREADS=1 %t > %t.0 && OKL_JIT=sync OKL_STATS=1 OMP_NUM_THREADS=1 %t > %t.sync 2> %t.told && cmp %t.0 %t.sync && FileCheck %s < %t.told
 // RUN: OKL_JIT=0 OMP_NUM_THREADS=3 %t > %t.0 && OKL_JIT=sync OMP_NUM_THREADS=3 %t > %t.sync && cmp %t.0 %t.sync
 // RUN: OKL_JIT=1 OMP_NUM_THREADS=3 %t > %t.1 && cmp %t.0 %t.1
-// As one process a program for ranks has versions, too; as several it is what it was.
+// A program for ranks has versions, too, as one process, and each rank has its own as several. What one rank tells another of,
+// such as the functions of tasks, is the program's.
 // RUN: %okl-cc -O2 -march=haswell -fopenmp --okl-jit %s -o %t
 // RUN: OKL_JIT=0 OMP_NUM_THREADS=1 %t > %t.0 && OKL_JIT=sync OKL_STATS=1 OMP_NUM_THREADS=1 %t > %t.sync 2> %t.told && cmp %t.0 %t.sync && FileCheck %s < %t.told
-// RUN: OKL_JIT=sync OMP_NUM_THREADS=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t > %t.sync && cmp %t.0 %t.sync
+// RUN: OKL_JIT=sync OKL_STATS=1 OMP_NUM_THREADS=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t > %t.sync 2> %t.told && cmp %t.0 %t.sync && FileCheck --check-prefixes=CHECK,RANKS %s < %t.told
+// RUN: OKL_JIT=1 OMP_NUM_THREADS=2 mpirun --allow-run-as-root --oversubscribe -n 3 %t > %t.1 && cmp %t.0 %t.1
 //
 // CHECK-DAG: okl: versions of smooth.omp_outlined{{.*}}: 18 calls
 // CHECK-DAG: okl: versions of writes.omp_outlined{{.*}}: 6 calls
 // CHECK-DAG: okl: versions of counts.omp_outlined{{.*}}: 6 calls
 // CHECK-DAG: okl: versions of most.omp_outlined{{.*}}: 6 calls
+// RANKS-DAG: okl: versions of tasks.omp_outlined{{.*}}: 6 calls
 // CHECK-NOT: failed
 // CHECK-NOT: versions of vector
 #include <stdio.h>
@@ -90,6 +93,19 @@ void nested(int parts) {
   }
 }
 
+int tasks(int parts) {
+  int count = 0;
+#pragma omp parallel reduction(+ : count)
+#pragma omp single
+  for (int part = 0; part < parts; part++)
+#pragma omp task
+    for (int i = part; i < COUNT; i += parts)
+      to[i] += from[i] * part;
+  for (int i = 0; i < COUNT; i++)
+    count += to[i] > 0.5;
+  return count;
+}
+
 double vector(void) {
   double sum = 0;
 #pragma omp parallel for simd reduction(+ : sum)
@@ -110,6 +126,6 @@ int main(void) {
     for (int i = 0; i < COUNT; i++)
       sum += to[i];
     printf("%a %a %d %d\n", sum, most(), counts(0.2), shown);
-    printf("%.9f\n", vector());
+    printf("%.9f %d\n", vector(), tasks(3 + n / 3));
   }
 }

@@ -1,4 +1,5 @@
-//! What the run time for devices asks of the one for ranks, where a process has both: the memory is that one's.
+//! What the run times for devices and for the processor ask of the one for ranks, where a process has both: the memory is that
+//! one's.
 //!
 //! It finds the table by the name of the function that returns it, which changes with it.
 

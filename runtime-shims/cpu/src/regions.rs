@@ -8,7 +8,9 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use okl_abi::cpu::RegionCall;
+use okl_abi::devices::ForDevices;
 use okl_abi::jit::{JitValue, value};
+use okl_job::of_ranks;
 use okl_versions::{Asked, Receiver};
 
 /// What the threads of a team run.
@@ -73,7 +75,19 @@ pub(crate) unsafe fn okl_cpu_version_v1(
         accepts: |version, _, _| Ok(version),
     };
     // SAFETY: the caller's promises; all versions of the code are of this type.
-    let version = unsafe { okl_versions::find(&asked) };
+    let find = || unsafe { okl_versions::find(&asked) };
+    let version = match of_ranks() {
+        None => find(),
+        Some(ranks) => {
+            // SAFETY: as above.
+            unsafe { bring(ranks, &asked) };
+            // Versions are this process's.
+            (ranks.private)(1);
+            let found = find();
+            (ranks.private)(0);
+            found
+        }
+    };
     let newer = version.and_then(Version::functions);
     let begun = RegionCall {
         version: version.map_or(std::ptr::null_mut(), |one| {
@@ -85,6 +99,22 @@ pub(crate) unsafe fn okl_cpu_version_v1(
     // SAFETY: the caller's promise.
     unsafe { call.cast::<RegionCall>().write(begun) };
     newer.map_or(function, |one| one.0)
+}
+
+/// Has other ranks' values be here.
+///
+/// # Safety
+/// The code is one of the program's, and its values are where it is asked for.
+unsafe fn bring<E>(ranks: &ForDevices, asked: &Asked<'_, E>) {
+    // SAFETY: the caller's promise.
+    let values = unsafe { okl_versions::values(&*asked.code) };
+    for one in values.iter().filter(|one| one.kind != value::PARAMETER) {
+        let from = match one.kind {
+            value::VARIABLE => one.variable.addr(),
+            _ => (asked.place)(one).addr(),
+        };
+        (ranks.bring)(from, one.size as usize);
+    }
 }
 
 /// See [`okl_abi::cpu`].

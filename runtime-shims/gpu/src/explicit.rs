@@ -6,13 +6,12 @@ use std::ffi::c_void;
 use std::ptr;
 
 use crate::fault;
-use crate::job;
 use crate::offload::Offload;
 use crate::program::{self, State};
 
 /// Does something with the device; without one `Ok(None)`.
 fn with_device<R>(name: &str, body: impl FnOnce(&mut Offload) -> Result<R, String>) -> Option<R> {
-    if job::of_job().is_some() {
+    if okl_job::of_ranks().is_some() {
         return None;
     }
     let result = program::with(|state| {

@@ -7,7 +7,6 @@ use okl_abi::gpu::{parameter, runs as by};
 
 use crate::described::Described;
 use crate::fault;
-use crate::job;
 use crate::offload::{Offload, words};
 use crate::places::Context;
 use crate::program::{self, State, exchanges, runs};
@@ -47,7 +46,7 @@ pub unsafe fn okl_gpu_launch_v5(
         (kernel, sizes, values)
     };
     let has_processor = has_processor != 0;
-    let done = match job::of_job() {
+    let done = match okl_job::of_ranks() {
         // SAFETY: as above.
         Some(job) => unsafe { ranks::launch(job, &kernel, sizes, values, frame, has_processor) },
         // SAFETY: as above.
@@ -80,7 +79,7 @@ pub unsafe fn okl_gpu_runs_v4(kernel: *mut c_void, has_processor: i32) -> i32 {
             true => by::DEVICE,
         })
     };
-    let by = match job::of_job() {
+    let by = match okl_job::of_ranks() {
         Some(job) => ranks::apart(job, asks),
         None => program::with(asks),
     };

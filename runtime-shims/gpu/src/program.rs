@@ -121,7 +121,7 @@ fn with_device(body: impl FnOnce(&mut Offload) -> Result<(), String>) -> Result<
 
 /// Ends the program with `message`.
 pub fn fatal(message: &str) -> ! {
-    if let Some(job) = job::of_job() {
+    if let Some(job) = okl_job::of_ranks() {
         job::fatal(job, message);
     }
     // What the program printed before comes first. Not where it may be in the middle of printing.
@@ -166,7 +166,7 @@ fn is_wanted() -> bool {
         return true;
     }
     // The heap of ranks is shared.
-    if job::of_job().is_some() {
+    if okl_job::of_ranks().is_some() {
         return false;
     }
     // SAFETY: look-ups by names, of variables and files.
@@ -216,7 +216,7 @@ impl State {
         if !matches!(self, Self::Unknown) {
             return Ok(());
         }
-        let asked = settings::backend(own_environment, job::of_job().is_some())
+        let asked = settings::backend(own_environment, okl_job::of_ranks().is_some())
             .unwrap_or_else(|wrong| fatal(&wrong));
         let mut why = Vec::new();
         let kinds: Vec<&'static Kind> = match asked {
@@ -297,7 +297,7 @@ pub fn runs(state: &mut State, kernel: &Described, has_processor: bool) -> Resul
         }
         State::Processor if has_processor => Ok(false),
         State::Processor => {
-            let said = job::of_job().map_or("cpu", |_| "mpi");
+            let said = okl_job::of_ranks().map_or("cpu", |_| "mpi");
             Err(format!(
                 "{words}: OKL_BACKEND={said}, and it was not compiled for the processor: compile it with cpu among its targets"
             ))
@@ -330,7 +330,7 @@ fn offload(mut device: Device) -> Offload {
     let timeline = Timeline::wanted(own_environment).unwrap_or_else(|wrong| fatal(&wrong));
     let measures = measures || timeline.is_some();
     device.timeline = timeline.map(RefCell::new);
-    match job::of_job() {
+    match okl_job::of_ranks() {
         Some(job) => (job.begin)(end_on_rank),
         // SAFETY: a function of this library, which stays.
         None => unsafe {
@@ -403,7 +403,7 @@ extern "C" fn end_on_rank(told: extern "C" fn(*const c_void, usize)) {
     with_device(|offload| {
         offload.wait("the end of the program")?;
         tell_costs(offload, |table| {
-            let rank = job::of_job().map_or(-1, |job| (job.rank)());
+            let rank = okl_job::of_ranks().map_or(-1, |job| (job.rank)());
             let table = table.replacen('\n', &format!(", rank {rank}\n"), 1);
             told(table.as_ptr().cast(), table.len());
         });

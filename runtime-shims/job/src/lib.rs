@@ -12,9 +12,12 @@ pub mod launcher;
 mod layers;
 pub mod mpi;
 mod object;
+mod of_ranks;
 pub mod opened;
 pub mod report;
 pub mod settings;
+
+pub use of_ranks::of_ranks;
 
 /// The environment: the value of a variable.
 pub trait Environment: Fn(&str) -> Option<String> {}

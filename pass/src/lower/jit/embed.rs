@@ -22,7 +22,7 @@ use crate::llvm::{
 };
 use crate::lower::cpu::lanes::position;
 use crate::lower::runtime_call::declare;
-use crate::simplified::mentioned;
+use crate::simplified::{mentioned, mentioned_without};
 
 /// Code that is left.
 pub struct Left<'m> {
@@ -39,11 +39,12 @@ pub struct Left<'m> {
 enum At<'m> {
     /// By what runs loops, which has a parameter for it.
     Loops(Vec<Call<'m>>),
-    /// By what begins regions.
-    Regions(Vec<regions::Fork<'m>>),
+    /// By what begins regions, or runs them on ranks; with the words for where, behind those that it may have versions.
+    Regions(Vec<regions::Fork<'m>>, Option<&'static str>),
 }
 
 /// A value that may be known.
+#[derive(Clone, Copy)]
 struct Place<'m> {
     kind: i64,
     place: i64,
@@ -88,7 +89,7 @@ impl<'m> Left<'m> {
         let values: Vec<_> = values.collect();
         let addresses: Vec<_> = match &self.at {
             At::Loops(_) => self.addresses.clone(),
-            At::Regions(forks) => {
+            At::Regions(forks, _) => {
                 let here = |one: &Value<'m>| forks[0].called_here(module, *one);
                 self.addresses.iter().map(here).collect()
             }
@@ -119,10 +120,12 @@ impl<'m> Left<'m> {
                     tell(site, ("loop", ""), None);
                 }
             }
-            At::Regions(forks) => {
+            At::Regions(forks, place) => {
                 for fork in forks {
                     fork.run_version(module, global, &self.values);
-                    tell(fork.site, fork.words(), None);
+                    if let Some(place) = place {
+                        tell(fork.site, (fork.what(), place), None);
+                    }
                 }
             }
         }
@@ -146,7 +149,25 @@ struct Reached<'m> {
 
 impl<'m> Reached<'m> {
     fn by(roots: &[Function<'m>]) -> Result<Self, String> {
-        let all = mentioned(roots);
+        Self::of(mentioned(roots))
+    }
+
+    /// What a function reaches without those whose addresses it hands to OpenMP's run time: other processes may be told of
+    /// these, and know those of the program.
+    fn by_calls(root: Function<'m>) -> Result<Self, String> {
+        let mut told_of = HashSet::new();
+        let all = mentioned(&[root]);
+        let code = all.iter().filter_map(|one| one.as_function());
+        for one in code.flat_map(|one| one.instructions()) {
+            let callee = one.as_call().map(Call::callee);
+            let operands = one.operands().into_iter();
+            let addresses = operands.filter(|operand| Some(*operand) != callee);
+            told_of.extend(addresses.filter_map(Value::as_function));
+        }
+        Self::of(mentioned_without(&[root], &told_of))
+    }
+
+    fn of(all: HashSet<Value<'m>>) -> Result<Self, String> {
         let functions = all.iter().filter_map(|one| one.as_function());
         let bodies = functions.filter(|one| !one.is_declaration() && !one.is_interposable());
         let bodies: Vec<_> = bodies.collect();

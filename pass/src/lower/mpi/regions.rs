@@ -11,7 +11,7 @@ use crate::ir::{Region, Team};
 use crate::llvm::{Builder, Call, Function, Global, Instruction, Linkage, Module, Type, Value};
 use crate::lower::mpi::twins::{Twins, is_set};
 use crate::lower::runtime_call::declare;
-use crate::marks::is_for_ranks;
+use crate::marks::{INVOKE, is_for_ranks};
 use crate::record::RegionRecord;
 
 const SLOT: u64 = 8;
@@ -106,7 +106,7 @@ fn trampoline<'m>(module: &'m Module, one: &Region<'m>) -> Function<'m> {
     let body = one.body;
     let pointer = module.pointer();
     let trampoline = module.add_function(
-        &format!("okl.invoke.{}", body.name()),
+        &format!("{INVOKE}{}", body.name()),
         module.function_type(module.void(), &[pointer; 3]),
         Linkage::LLVMInternalLinkage,
     );

@@ -14,9 +14,9 @@ use crate::llvm::{
     VectorUnit, demangle,
 };
 use crate::lower::runtime_call::declare;
-use crate::marks::{BLOCKS, is_lowered};
+use crate::marks::{BLOCKS, INVOKE, is_lowered, is_plain, name_of_plain};
 
-/// A call that begins a region.
+/// A call that begins a region, or runs one on a rank.
 #[derive(Clone, Copy)]
 pub(super) struct Fork<'m> {
     /// The call.
@@ -68,17 +68,12 @@ impl<'m> Fork<'m> {
         .find_map(|(declines, why)| declines.then_some(*why))
     }
 
-    /// What it is to the user, and where it may have versions.
-    pub(super) fn words(&self) -> (&'static str, &'static str) {
-        let what = match BLOCKS.is_on(self.body) {
+    /// What it is to the user.
+    pub(super) fn what(&self) -> &'static str {
+        match BLOCKS.is_on(self.body) {
             true => "@outer loop",
             false => "region",
-        };
-        let place = match self.is_lowered() {
-            true => ", where one process runs it",
-            false => "",
-        };
-        (what, place)
+        }
     }
 
     /// Whether it is of a version of a function for one rank.
@@ -113,9 +108,14 @@ impl<'m> Fork<'m> {
         }
         let asks = declare(module, &f::okl_cpu_version_v1);
         let version = builder.call(asks, &[call, *code, *self.body, arguments]);
-        let function = runtime::function(self.site).expect("it begins a region");
-        let place = function.position("body").expect("it has a body");
-        site.set_operand(place, version);
+        match runtime::function(self.site) {
+            Some(function) => {
+                let place = function.position("body").expect("it has a body");
+                site.set_operand(place, version);
+            }
+            // A rank runs it.
+            None => self.site.set_callee(version),
+        }
         let behind = site.block().instructions().into_iter();
         let next = behind.skip_while(|one| *one != site).nth(1);
         let next = next.expect("a call is not the end of a block");
@@ -143,15 +143,90 @@ pub(super) fn check<'m>(module: &'m Module, unit: &VectorUnit<'_>) -> Vec<Left<'
         let own = forks.iter().copied().filter(|one| one.body == body);
         let own: Vec<_> = own.collect();
         match of(module, unit, body, &own, &forks) {
-            Ok(left) => found.push(left),
+            Ok(mut left) => {
+                let shared = on_ranks(module, unit, body, &left);
+                if shared.as_ref().is_some_and(Result::is_err) {
+                    left.at = At::Regions(own, Some(", where one process runs it"));
+                }
+                found.push(left);
+                found.extend(shared.and_then(Result::ok));
+            }
             Err(why) => {
                 for fork in own {
-                    tell(fork.site, fork.words(), Some(&why));
+                    tell(fork.site, (fork.what(), ""), Some(&why));
                 }
             }
         }
     }
     found
+}
+
+/// What ranks run of a region of which `plain` is left for one process: what is known there is known here, since it is the
+/// same region. None where they do not share it.
+fn on_ranks<'m>(
+    module: &'m Module,
+    unit: &VectorUnit<'_>,
+    plain_body: Function<'m>,
+    plain: &Left<'m>,
+) -> Option<Result<Left<'m>, String>> {
+    let body = match name_of_plain(&plain_body.name()).filter(|_| is_plain(plain_body)) {
+        Some(name) => module.function(name)?,
+        None => plain_body,
+    };
+    let calls = body.users().into_iter().filter_map(Value::as_call);
+    let calls = calls.filter(|one| one.instruction().function().name().starts_with(INVOKE));
+    let runs = calls.map(|site| Fork {
+        site,
+        body,
+        first: Region::LEADING,
+    });
+    let runs: Vec<_> = runs.collect();
+    (!runs.is_empty()).then(|| of_ranks(module, unit, runs, plain))
+}
+
+fn of_ranks<'m>(
+    module: &'m Module,
+    unit: &VectorUnit<'_>,
+    runs: Vec<Fork<'m>>,
+    plain: &Left<'m>,
+) -> Result<Left<'m>, String> {
+    let body = runs[0].body;
+    let reached = without_exceptions(Reached::by_calls(body)?)?;
+    let left = left(module, &reached, body)?;
+    let known = |one: Global<'m>| {
+        plain
+            .values
+            .iter()
+            .any(|value| value.variable == Some(*one))
+    };
+    let (addresses, mut values) = addresses(module, &left, known)?;
+    let parameters = plain.values.iter().filter(|one| {
+        let parameter = || body.parameters()[one.place as usize];
+        one.kind != value::VARIABLE && !parameter().is_unused()
+    });
+    values.extend(parameters);
+    let may_reorder = reached.bodies.iter().any(|one| may_reorder(module, *one));
+    Ok(Left {
+        at: At::Regions(runs, None),
+        name: plain.name.clone(),
+        bitcode: left.bitcode(),
+        addresses,
+        values,
+        flags: reached.flags(body, false, may_reorder),
+        vector_bits: i64::from(unit.bits(body)),
+    })
+}
+
+/// What a region consists of, if it handles none.
+fn without_exceptions<'m>(reached: Reached<'m>) -> Result<Reached<'m>, String> {
+    let handles = |one: &Function<'m>| {
+        let mut code = one.instructions().into_iter();
+        code.any(|one| matches!(one.opcode(), Opcode::LLVMInvoke | Opcode::LLVMLandingPad))
+    };
+    match reached.bodies.iter().any(handles) {
+        true => Err(EXCEPTIONS.to_string()),
+        false => Ok(reached),
+    }
 }
 
 fn of<'m>(
@@ -167,14 +242,7 @@ fn of<'m>(
     if body.is_declaration() || !is_final(body) {
         return Err("it is defined or replaced in another file".to_string());
     }
-    let reached = Reached::by(&[body])?;
-    let handles = |one: &Function<'m>| {
-        let mut code = one.instructions().into_iter();
-        code.any(|one| matches!(one.opcode(), Opcode::LLVMInvoke | Opcode::LLVMLandingPad))
-    };
-    if reached.bodies.iter().any(handles) {
-        return Err(EXCEPTIONS.to_string());
-    }
+    let reached = without_exceptions(Reached::by(&[body])?)?;
     // What is known of one execution is not known of another one.
     let mut users = body
         .users()
@@ -193,7 +261,7 @@ fn of<'m>(
     }
     let may_reorder = reached.bodies.iter().any(|one| may_reorder(module, *one));
     Ok(Left {
-        at: At::Regions(own.to_vec()),
+        at: At::Regions(own.to_vec(), Some("")),
         name: name(own[0]),
         bitcode: left.bitcode(),
         addresses,
@@ -205,7 +273,8 @@ fn of<'m>(
 
 /// What the user may call it.
 fn name(fork: Fork<'_>) -> String {
-    let name = demangle(&fork.body.name());
+    let name = fork.body.name();
+    let name = demangle(name_of_plain(&name).unwrap_or(&name));
     let place = fork.site.instruction().source_location();
     match place {
         Some((file, line)) => format!("{name} at {file}:{line}"),
