@@ -23,7 +23,7 @@ void set(int of_all, double of_one) { radius = of_all, own = of_one; }
 // a `double` that others may have the address of.
 // CHECK: @okl.jit.values = private constant [4 x {{.*}}] [{{.*}} i64 0, i64 4, ptr @width {{.*}} i64 0, i64 4, ptr @radius {{.*}} { i64 1, i64 {{[0-9]+}}, i64 0, i64 8, ptr null }{{.*}} { i64 2, i64 {{[0-9]+}}, i64 0, i64 8, ptr null }
 // REMARK-DAG: jit-regions.c:[[# @LINE + 3]]:1: remark: region may be compiled once more at run time
-// RANKS-DAG: jit-regions.c:[[# @LINE + 2]]:1: remark: region may be compiled once more at run time, where one process runs it
+// RANKS-DAG: jit-regions.c:[[# @LINE + 2]]:1: remark: region may be compiled once more at run time [
 void smooth(double *a, double *b, double factor, long first) {
 #pragma omp parallel for firstprivate(first)
   for (int i = width; i < 1000; i++) {
@@ -78,6 +78,15 @@ static int by_value(const void *a, const void *b) { return *(const int *)a - *(c
 void sorts(int *a, int n) {
 #pragma omp parallel
   qsort(a, n, sizeof *a, by_value);
+}
+
+// What ranks run has the addresses of functions that they begin regions with.
+// RANKS-DAG: jit-regions.c:[[# @LINE + 2]]:1: remark: region may be compiled once more at run time, where one process runs it
+void inside(double *b) {
+#pragma omp parallel num_threads(2)
+#pragma omp parallel for num_threads(2)
+  for (int i = 0; i < 1000; i++)
+    b[i] += 1;
 }
 
 // CHECK-LABEL: define {{.*}} @smooth(
