@@ -24,7 +24,9 @@ pub(crate) fn leading(loops: &[Candidate<'_>]) -> (Vec<Vec<usize>>, Vec<Arg>) {
     let (mut places, mut all) = (Vec::new(), Vec::new());
     for (number, next) in loops.iter().enumerate().take(MOST_LOOPS) {
         let before = &loops[..number];
-        if !is_plain(next) || number > 0 && !may_follow(before, next) {
+        let is_possible = is_plain(next) || adds_up(next);
+        if !is_possible || number > 0 && (adds_up(&before[number - 1]) || !may_follow(before, next))
+        {
             break;
         }
         let mut joined = all.clone();
@@ -47,15 +49,33 @@ fn is_written(one: &Arg) -> bool {
     one.acc != access::READ
 }
 
-/// Whether all its arguments are there, and it changes nothing but its own elements: nothing is added up then, in which order
-/// ever.
+/// Whether all its arguments are there, and it changes nothing but its own elements: nothing is added up then, in whichever
+/// order.
 fn is_plain(one: &Candidate<'_>) -> bool {
-    one.arguments.iter().all(|one| match one.argtype {
+    let mut all = one.arguments.iter();
+    all.all(|one| match one.argtype {
         argtype::DAT => one.opt != 0 && (!one.is_indirect() || !is_written(one)),
         argtype::GBL => one.opt != 0 && !is_written(one),
         argtype::IDX => true,
         _ => false,
     })
+}
+
+/// Whether it also adds to elements that others add to, or combines global arguments. It is the last one then of those that run
+/// as one, which are worked on as it alone is, so that sums are the same.
+pub(crate) fn adds_up(one: &Candidate<'_>) -> bool {
+    let is_sum = |one: &&Arg| match one.argtype {
+        argtype::DAT => one.is_indirect() && one.acc == access::INC,
+        argtype::GBL => matches!(one.acc, access::INC | access::MIN | access::MAX),
+        _ => false,
+    };
+    let (sums, others): (Vec<_>, Vec<_>) = one.arguments.iter().partition(is_sum);
+    let others: Vec<_> = others.into_iter().copied().collect();
+    let others = Candidate {
+        set: one.set,
+        arguments: &others,
+    };
+    !sums.is_empty() && sums.iter().all(|one| one.opt != 0) && is_plain(&others)
 }
 
 /// Whether a loop may be one with all in front of it, with one of which it has data in common: else nothing is gained.
@@ -107,4 +127,188 @@ fn join(all: &mut Vec<Arg>, arguments: &[Arg]) -> Vec<usize> {
         }
     });
     its.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    const SIZE: usize = 6;
+    const DATS: usize = 4;
+
+    /// What loops work on: data, and a global variable.
+    #[derive(Clone, PartialEq, Debug)]
+    struct Memory([[u64; SIZE]; DATS], u64);
+
+    type Maps = [[usize; SIZE]; 2];
+
+    /// The position of a thing that only its address tells from others.
+    fn number<T>(one: *mut T) -> usize {
+        one.addr() - 1
+    }
+
+    fn argument(random: &mut Random, used: &mut Vec<usize>) -> Arg {
+        // SAFETY: all zeroes are an argument that nobody looks at.
+        let mut one: Arg = unsafe { std::mem::zeroed() };
+        (one.dim, one.size, one.idx, one.opt) = (1, 8, -1, 1);
+        if random.below(9) == 0 {
+            (one.argtype, one.acc) = (argtype::GBL, [access::READ, access::INC][random.below(2)]);
+            return one;
+        }
+        one.argtype = argtype::DAT;
+        one.acc = [
+            access::READ,
+            access::READ,
+            access::WRITE,
+            access::RW,
+            access::INC,
+        ][random.below(5)];
+        if random.below(3) == 0 {
+            (one.idx, one.map) = (0, std::ptr::without_provenance_mut(random.below(2) + 1));
+        }
+        let free: Vec<_> = (0..DATS).filter(|dat| !used.contains(dat)).collect();
+        let dat = free[random.below(free.len())];
+        used.push(dat);
+        one.dat = std::ptr::without_provenance_mut(dat + 1);
+        one
+    }
+
+    fn mixed(one: u64, other: u64) -> u64 {
+        (one ^ other.rotate_left(29)).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ one >> 31
+    }
+
+    /// Runs an element of a loop, whose kernel does everything that its arguments allow.
+    fn run(memory: &mut Memory, maps: &Maps, arguments: &[Arg], element: usize) {
+        let place = |one: &Arg| {
+            let there = match one.map.is_null() {
+                true => element,
+                false => maps[number(one.map)][element],
+            };
+            (number(one.dat), there)
+        };
+        let mut found = element as u64;
+        for one in arguments.iter().filter(|one| one.argtype == argtype::DAT) {
+            let (dat, there) = place(one);
+            let is_sum = one.acc == access::INC && one.is_indirect();
+            if one.acc != access::WRITE && !is_sum {
+                found = mixed(found, memory.0[dat][there]);
+            }
+        }
+        for (at, one) in arguments.iter().enumerate() {
+            let new = mixed(found, at as u64);
+            match (one.argtype, one.acc) {
+                (_, access::READ) => (),
+                (argtype::GBL, _) => memory.1 = memory.1.wrapping_add(new),
+                (_, access::INC) => {
+                    let (dat, there) = place(one);
+                    memory.0[dat][there] = memory.0[dat][there].wrapping_add(new);
+                }
+                _ => {
+                    let (dat, there) = place(one);
+                    memory.0[dat][there] = new;
+                }
+            }
+        }
+    }
+
+    /// Loops as one, in some order of their elements.
+    fn run_as_one(memory: &mut Memory, maps: &Maps, loops: &[Vec<Arg>], random: &mut Random) {
+        let mut elements: Vec<_> = (0..SIZE).collect();
+        for last in (1..SIZE).rev() {
+            elements.swap(last, random.below(last + 1));
+        }
+        for element in elements {
+            for one in loops {
+                run(memory, maps, one, element);
+            }
+        }
+    }
+
+    #[test]
+    fn what_runs_as_one_does_what_they_do_one_after_the_other() {
+        let mut random = Random(5);
+        let sets: [Set; 2] = [(); 2].map(|()| {
+            // SAFETY: all zeroes are an empty set.
+            unsafe { std::mem::zeroed() }
+        });
+        let (mut joined, mut kept_apart, mut would_differ) = (0, 0, 0);
+        for _ in 0..3000 {
+            let maps = [(); 2].map(|()| [(); SIZE].map(|()| random.below(SIZE)));
+            let mut memory = Memory([(); DATS].map(|()| [7; SIZE]), 0);
+            let loops: Vec<Vec<Arg>> = (0..6)
+                .map(|_| {
+                    let mut used = Vec::new();
+                    (0..1 + random.below(3))
+                        .map(|_| argument(&mut random, &mut used))
+                        .collect()
+                })
+                .collect();
+            let candidates = loops.iter().map(|arguments| Candidate {
+                set: &raw const sets[usize::from(random.below(8) == 0)],
+                arguments,
+            });
+            let candidates: Vec<_> = candidates.collect();
+            let mut at = 0;
+            while at < loops.len() {
+                let count = leading(&candidates[at..]).0.len().max(1);
+                let together = |memory: &Memory, count: usize, random: &mut Random| {
+                    let (mut apart, mut as_one) = (memory.clone(), memory.clone());
+                    let these = &loops[at..at + count];
+                    for one in these {
+                        (0..SIZE).for_each(|element| run(&mut apart, &maps, one, element));
+                    }
+                    run_as_one(&mut as_one, &maps, these, random);
+                    (apart, as_one)
+                };
+                if count > 1 {
+                    joined += 1;
+                    let (apart, as_one) = together(&memory, count, &mut random);
+                    assert_eq!(apart, as_one, "{:?}", &loops[at..at + count].len());
+                } else if at + 1 < loops.len() && candidates[at].set == candidates[at + 1].set {
+                    kept_apart += 1;
+                    let (apart, as_one) = together(&memory, 2, &mut random);
+                    would_differ += usize::from(apart != as_one);
+                }
+                for one in &loops[at..at + count] {
+                    (0..SIZE).for_each(|element| run(&mut memory, &maps, one, element));
+                }
+                at += count;
+            }
+        }
+        // Others have nothing in common, or add something up.
+        assert!(
+            joined > 500 && would_differ * 4 > kept_apart,
+            "{joined} {would_differ} {kept_apart}"
+        );
+    }
+
+    #[test]
+    fn arguments_that_are_the_same_are_one() {
+        let make = |dat: usize, map: usize, idx, acc| {
+            // SAFETY: all zeroes are an argument that nobody looks at.
+            let mut one: Arg = unsafe { std::mem::zeroed() };
+            (one.argtype, one.dim, one.size, one.opt) = (argtype::DAT, 2, 16, 1);
+            one.dat = std::ptr::without_provenance_mut(dat);
+            one.map = std::ptr::without_provenance_mut(map);
+            (one.idx, one.acc) = (idx, acc);
+            one
+        };
+        let first = [make(1, 0, -1, access::READ), make(2, 0, -1, access::WRITE)];
+        let second = [
+            make(2, 0, -1, access::READ),
+            make(3, 7, 1, access::READ),
+            make(1, 0, -1, access::READ),
+        ];
+        let third = [make(3, 7, 1, access::READ), make(3, 7, 0, access::READ)];
+        let set = std::ptr::null();
+        let loops = [&first[..], &second, &third].map(|arguments| Candidate { set, arguments });
+        let (places, all) = leading(&loops);
+        assert_eq!(places, [vec![0, 1], vec![1, 2, 0], vec![2, 3]]);
+        let accesses: Vec<_> = all.iter().map(|one| one.acc).collect();
+        assert_eq!(
+            accesses,
+            [access::READ, access::RW, access::READ, access::READ]
+        );
+    }
 }

@@ -7,7 +7,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
-    ffi::{CStr, CString, c_char, c_void},
+    ffi::{CStr, CString, c_char, c_int, c_void},
     sync::{
         Mutex, MutexGuard, Once, OnceLock,
         atomic::{AtomicBool, Ordering::Relaxed},
@@ -29,7 +29,9 @@ use okl_job::{
 use okl_versions::{Tells, rounding};
 
 use crate::{
-    backend, job,
+    backend,
+    body::{may_have_lanes, may_have_threads},
+    distribute, job,
     join::{self, Candidate},
     layout::{Arg, Set, argtype},
     local,
@@ -96,6 +98,8 @@ unsafe impl Send for Queue {}
 struct AsOne {
     code: JitCode,
     name: CString,
+    /// Where it adds up, how many elements it works on at once; else 0.
+    width: c_int,
 }
 
 // SAFETY: what it points to stays as it is, but for what the versions change in turn.
@@ -121,6 +125,24 @@ fn queue() -> MutexGuard<'static, Queue> {
 
 /// Whether the user asks for it, and it can be.
 static IS_ON: AtomicBool = AtomicBool::new(false);
+
+/// A loop runs that does not wait.
+static RUNS: AtomicBool = AtomicBool::new(false);
+
+/// As long as it is there a loop runs whose kernel may do anything: what it calls does not wait.
+pub(crate) struct Running(bool);
+
+impl Running {
+    pub(crate) fn begin() -> Self {
+        Self(RUNS.swap(true, Relaxed))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        RUNS.store(self.0, Relaxed);
+    }
+}
 
 /// The program begins.
 pub(crate) fn start() {
@@ -154,12 +176,19 @@ pub(crate) fn end() {
 /// The arguments are right for the loop, and all that it points to stays until the program ends, but for its arguments and what
 /// global ones point to.
 pub(crate) unsafe fn takes(one: &Loop<'_>) -> bool {
-    if !IS_ON.load(Relaxed) {
+    if !IS_ON.load(Relaxed) || RUNS.load(Relaxed) {
         return false;
     }
     // SAFETY: the caller's promises.
     unsafe {
-        let waits = may_wait(one);
+        let waits = may_wait(one).and_then(|waits| match queue().reads_what_is_written(one) {
+            true => Err("another loop reads what it writes by its name"),
+            false => Ok(waits),
+        });
+        let waits = waits.and_then(|waits| match waits || !queue().loops.is_empty() {
+            true => Ok(waits),
+            false => Err("it writes a global argument"),
+        });
         if let Err(why) = waits {
             run_all(|| format!("op_par_loop {}", text(one.name)));
             let mut queue = queue();
@@ -175,20 +204,22 @@ pub(crate) unsafe fn takes(one: &Loop<'_>) -> bool {
         waiting::begin(run_for);
         let is_full = locked.loops.len() == MOST;
         drop(locked);
-        if is_full {
+        if waits == Ok(false) {
+            run_all(|| format!("op_par_loop {}", text(one.name)));
+        } else if is_full {
             run_first();
         }
     }
     true
 }
 
-/// Whether nobody notices when it runs, or who does.
+/// Whether a loop waits, or, where it changes variables of the program's, runs with those that do; or why it runs alone.
 ///
 /// # Safety
 /// The arguments are right for the loop.
-unsafe fn may_wait(one: &Loop<'_>) -> Result<(), &'static str> {
-    if storage::is_looked_at() {
-        return Err("a file of the program may look at op_dat->data");
+unsafe fn may_wait(one: &Loop<'_>) -> Result<bool, &'static str> {
+    if storage::is_looked_at() || distribute::is_looked_at() {
+        return Err("a file of the program may look at op_dat->data or op_map->map");
     }
     if !one.device.is_null() && backend::may_have_device() {
         return Err("a device may run it");
@@ -202,19 +233,19 @@ unsafe fn may_wait(one: &Loop<'_>) -> Result<(), &'static str> {
     if !rounding::is_usual() {
         return Err("numbers are not rounded to the nearest one");
     }
-    one.arguments.iter().try_for_each(|one| {
+    one.arguments.iter().try_fold(true, |waits, one| {
         // SAFETY: the caller's promise: it is null or declared.
         let dat = unsafe { one.dat.as_ref() };
         match one.argtype {
-            argtype::DAT if one.opt == 0 => Ok(()),
+            argtype::DAT if one.opt == 0 => Ok(waits),
             argtype::DAT => match dat.is_some_and(|dat| !dat.is_shared && dat.user_managed == 0) {
-                true => Ok(()),
+                true => Ok(waits),
                 false => Err("the program may see its data"),
             },
-            argtype::GBL if one.opt == 0 => Ok(()),
-            argtype::GBL if one.acc != access::READ => Err("it writes a global argument"),
+            argtype::GBL if one.opt == 0 => Ok(waits),
+            argtype::GBL if one.acc != access::READ => Ok(false),
             argtype::GBL if one.size as usize > MOST_BYTES => Err("a global argument is large"),
-            argtype::GBL | argtype::IDX => Ok(()),
+            argtype::GBL | argtype::IDX => Ok(waits),
             _ => Err("it has an op_arg_info"),
         }
     })
@@ -347,16 +378,23 @@ unsafe fn run_some(loops: &[Waiting]) -> usize {
 /// # Safety
 /// They may be one: with these arguments, which each has at its `places`.
 unsafe fn run_as_one(loops: &[Waiting], places: &[Vec<usize>], arguments: &[Arg]) {
-    let Some(as_one) = queue().as_one(loops, places, arguments.len()) else {
+    // SAFETY: the caller's promise.
+    let sums = unsafe { Sums::of(loops, arguments) };
+    let as_one = sums.and_then(|sums| queue().as_one(loops, places, arguments.len(), sums));
+    let Some(as_one) = as_one else {
         // SAFETY: the caller's promise.
         loops.iter().for_each(|one| unsafe { one.run() });
         return;
+    };
+    let compiled = Functions {
+        width: as_one.width,
+        ..Functions::NONE
     };
     let start = times::now();
     let code = (&raw const as_one.code).cast_mut().cast::<c_void>();
     // SAFETY: the caller's promise; the code is of these loops.
     unsafe {
-        let version = versions::find(code, arguments, Functions::NONE, false);
+        let version = versions::find(code, arguments, compiled, false);
         let functions = version.and_then(Version::functions);
         match functions {
             Some(functions) => {
@@ -381,6 +419,38 @@ unsafe fn run_as_one(loops: &[Waiting], places: &[Vec<usize>], arguments: &[Arg]
         if let Some(version) = version {
             let seconds = times::now() - start;
             version.took(functions.is_some(), seconds / f64::from(size));
+        }
+    }
+}
+
+/// What the last one of loops that run as one adds up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sums {
+    Nothing,
+    /// So many elements at once.
+    By(c_int),
+}
+
+impl Sums {
+    /// None where they would not be the same as alone.
+    ///
+    /// # Safety
+    /// The loops may be one, with these arguments.
+    unsafe fn of(loops: &[Waiting], arguments: &[Arg]) -> Option<Self> {
+        let last = loops.last()?;
+        if !join::adds_up(&last.candidate()) {
+            return Some(Self::Nothing);
+        }
+        // SAFETY: the caller's promise.
+        unsafe {
+            let has_lanes = last.functions.width > 1
+                && last.functions.lanes.is_some()
+                && may_have_lanes(&last.arguments);
+            let mut all = loops.iter();
+            let has_threads = all.all(|one| may_have_threads(&one.arguments));
+            let is_same = has_threads && !backend::is_reproducible();
+            let width = if has_lanes { last.functions.width } else { 0 };
+            (is_same && has_lanes <= may_have_lanes(arguments)).then_some(Self::By(width))
         }
     }
 }
@@ -429,6 +499,29 @@ impl Queue {
         all.any(|one| unsafe { one.now() != &one.bytes[..] })
     }
 
+    /// Whether a loop writes a variable of the program's that one that waits, or itself, reads by its name.
+    ///
+    /// # Safety
+    /// The loop has code.
+    unsafe fn reads_what_is_written(&self, one: &Loop<'_>) -> bool {
+        // SAFETY: the caller's promise.
+        let values = unsafe { okl_versions::values(&*one.jit.cast::<JitCode>()) };
+        let own = values.iter().filter(|one| one.kind == value::VARIABLE);
+        let own = own.map(|one| (one.variable.addr(), one.size as usize));
+        let others = self.variables.iter();
+        let others = others.map(|one| (one.at.addr(), one.bytes.len()));
+        let mut read = own.chain(others);
+        read.any(|(start, size)| {
+            let mut written = one.arguments.iter().filter(|one| {
+                one.argtype == argtype::GBL && one.opt != 0 && one.acc != access::READ
+            });
+            written.any(|one| {
+                let at = one.data.addr();
+                at < start + size && start < at + one.size as usize
+            })
+        })
+    }
+
     /// Has a loop wait.
     ///
     /// # Safety
@@ -445,7 +538,8 @@ impl Queue {
         let mut copies = Vec::new();
         let mut arguments = one.arguments.to_vec();
         for argument in &mut arguments {
-            if argument.argtype == argtype::GBL && argument.opt != 0 {
+            let is_read = argument.acc == access::READ;
+            if argument.argtype == argtype::GBL && argument.opt != 0 && is_read {
                 let bytes = argument.size as usize;
                 let mut copy = vec![Line([0; 64]); bytes.div_ceil(64)];
                 let to = copy.as_mut_ptr().cast::<c_char>();
@@ -484,18 +578,28 @@ impl Queue {
         loops: &[Waiting],
         places: &[Vec<usize>],
         arguments: usize,
+        sums: Sums,
     ) -> Option<&'static AsOne> {
         let each = loops.iter().zip(places);
         let key = each.flat_map(|(one, its)| [one.jit.addr()].into_iter().chain(its.clone()));
-        let key = key.collect();
+        let width = match sums {
+            Sums::Nothing => 0,
+            Sums::By(width) => width as usize,
+        };
+        let key = key.chain([width]).collect();
         let known = self.joined.entry(key);
-        *known.or_insert_with(|| as_one(loops, places, arguments))
+        *known.or_insert_with(|| as_one(loops, places, arguments, sums))
     }
 }
 
 /// See [`Queue::as_one`].
-fn as_one(loops: &[Waiting], places: &[Vec<usize>], arguments: usize) -> Option<&'static AsOne> {
-    let first = loops[0].code();
+fn as_one(
+    loops: &[Waiting],
+    places: &[Vec<usize>],
+    arguments: usize,
+    sums: Sums,
+) -> Option<&'static AsOne> {
+    let last = loops.last()?.code();
     let is_fused = |one: &Waiting| one.code().flags & code_flags::FUSED;
     if loops.iter().any(|one| is_fused(one) != is_fused(&loops[0])) {
         return None;
@@ -559,6 +663,11 @@ fn as_one(loops: &[Waiting], places: &[Vec<usize>], arguments: usize) -> Option<
     let names = loops.iter().map(|one| one.name.to_bytes());
     let name = CString::new(names.collect::<Vec<_>>().join(&b'+')).expect("names have no NUL");
     let flags = loops.iter().fold(0, |flags, one| flags | one.code().flags);
+    let (counted, width) = match sums {
+        // Each element's results are its own.
+        Sums::Nothing => (0, 0),
+        Sums::By(width) => (code_flags::COUNTS_LANES, width),
+    };
     let told: &'static CStr = Box::leak(name.clone().into_boxed_c_str());
     Some(Box::leak(Box::new(AsOne {
         code: JitCode {
@@ -570,12 +679,12 @@ fn as_one(loops: &[Waiting], places: &[Vec<usize>], arguments: usize) -> Option<
             address_count: addresses.len() as i64,
             values: values.as_mut_ptr().cast(),
             value_count: values.len() as i64,
-            // Nothing is added up: each element's results are its own.
-            flags: flags & !code_flags::COUNTS_LANES,
-            vector_bits: first.vector_bits,
+            flags: flags & !code_flags::COUNTS_LANES | counted,
+            vector_bits: last.vector_bits,
             versions: std::ptr::null_mut(),
         },
         name,
+        width,
     })))
 }
 

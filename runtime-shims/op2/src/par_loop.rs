@@ -63,6 +63,7 @@ pub(crate) unsafe fn okl_op2_par_loop_v7(
             jit,
         };
         if !lazy::takes(&one) {
+            let _running = lazy::Running::begin();
             run_now(&one);
         }
     }

@@ -91,6 +91,8 @@ mod tests {
         let files = fs::read_dir(folder).expect("a folder");
         let files = files.map(|one| one.expect("an entry").path());
         let mut count = 0;
+        // This file only names what begins such functions.
+        let files = files.filter(|one| !one.ends_with("waiting.rs"));
         for file in files.filter(|one| one.extension().is_some_and(|one| one == "rs")) {
             let text = fs::read_to_string(&file).expect("a file");
             for (_, rest) in text
