@@ -217,6 +217,8 @@ pub mod joined {
 
     #[cfg(test)]
     mod tests {
+        use alloc::vec;
+
         use super::*;
 
         #[test]

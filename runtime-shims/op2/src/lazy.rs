@@ -182,7 +182,7 @@ pub(crate) unsafe fn takes(one: &Loop<'_>) -> bool {
     // SAFETY: the caller's promises.
     unsafe {
         let waits = may_wait(one).and_then(|waits| match queue().reads_what_is_written(one) {
-            true => Err("another loop reads what it writes by its name"),
+            true => Err("a variable that it writes is also read"),
             false => Ok(waits),
         });
         let waits = waits.and_then(|waits| match waits || !queue().loops.is_empty() {
@@ -310,6 +310,7 @@ unsafe fn run_first() {
     let mut locked = queue();
     locked.counts.waited += done as u64;
     locked.loops = loops.split_off(done);
+    waiting::begin(run_for);
 }
 
 /// Variables that are what they were when loops were called, as long as these run.
@@ -499,7 +500,7 @@ impl Queue {
         all.any(|one| unsafe { one.now() != &one.bytes[..] })
     }
 
-    /// Whether a loop writes a variable of the program's that one that waits, or itself, reads by its name.
+    /// Whether a loop writes a variable of the program's that one that waits reads by its name, or itself in any way.
     ///
     /// # Safety
     /// The loop has code.
@@ -508,14 +509,16 @@ impl Queue {
         let values = unsafe { okl_versions::values(&*one.jit.cast::<JitCode>()) };
         let own = values.iter().filter(|one| one.kind == value::VARIABLE);
         let own = own.map(|one| (one.variable.addr(), one.size as usize));
+        let globals = one.arguments.iter();
+        let globals = globals.filter(|one| one.argtype == argtype::GBL && one.opt != 0);
+        let (read, written): (Vec<&Arg>, Vec<&Arg>) =
+            globals.partition(|one| one.acc == access::READ);
+        let own = own.chain(read.iter().map(|one| (one.data.addr(), one.size as usize)));
         let others = self.variables.iter();
         let others = others.map(|one| (one.at.addr(), one.bytes.len()));
-        let mut read = own.chain(others);
-        read.any(|(start, size)| {
-            let mut written = one.arguments.iter().filter(|one| {
-                one.argtype == argtype::GBL && one.opt != 0 && one.acc != access::READ
-            });
-            written.any(|one| {
+        let mut all = own.chain(others);
+        all.any(|(start, size)| {
+            written.iter().any(|one| {
                 let at = one.data.addr();
                 at < start + size && start < at + one.size as usize
             })
