@@ -84,6 +84,7 @@ const TABLE: &[Advice] = &[
     advice("Chain", "stay", "docs/loop-chains.md says what loops a chain can have."),
     advice("Fused", "not run as one", "docs/loop-chains.md says which parallel loops can run as one; where pragmas make a chain of them, more can."),
     advice("Jit", "is not compiled once more", "docs/jit.md says what such loops and regions can do; it runs as it was compiled."),
+    advice("Lazy", "", "docs/jit.md says what such kernels can do; without OKL_LAZY=1 nothing is lost."),
     // Nothing to change.
     advice("Jit", "", ""),
     advice("Distributed", "", ""),

@@ -1,8 +1,10 @@
-// Here because these are C++ only: PassBuilder's pipelines in two parts, what says where a symbol is, and what a module
-// has besides functions and variables.
+// Here because these are C++ only: PassBuilder's pipelines in two parts, what says where a symbol is, what a module
+// has besides functions and variables, and linking it to another one.
 #include "shim.h"
 
+#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Linker/Linker.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm-c/Core.h"
@@ -35,6 +37,17 @@ void okl_jit_place_anywhere(LLVMModuleRef M) {
       One.setVisibility(GlobalValue::DefaultVisibility);
       One.setDSOLocal(false);
     }
+}
+
+// Adds what bitcode has; false where LLVM cannot read or link it.
+bool okl_jit_link(LLVMModuleRef M, OklText Bitcode) {
+  Module &To = *unwrap(M);
+  auto Read = parseBitcodeFile(MemoryBufferRef(text(Bitcode), "code"), To.getContext());
+  if (!Read) {
+    consumeError(Read.takeError());
+    return false;
+  }
+  return !Linker::linkModules(To, std::move(*Read));
 }
 
 // Simplifies functions that were simplified before and of which more is known now, and runs the stages in front of

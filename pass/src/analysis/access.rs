@@ -4,7 +4,7 @@ use std::{collections::HashSet, ops::Range};
 
 use super::updates;
 use crate::analysis::memory::private_variable;
-use crate::ir::Mode;
+use crate::ir::{Element, Mode};
 use crate::llvm::{Block, Call, Instruction, Module, Opcode, Value};
 
 /// What a body does through a pointer parameter.
@@ -199,6 +199,70 @@ pub fn touched<'m>(module: &'m Module, root: Value<'m>) -> Option<Touched> {
         }
     }
     Some(touched)
+}
+
+/// For each element the pointers that a simplified kernel has to it by a parameter, with the element's number.
+pub type Pointers<'m> = Vec<(i64, Vec<Value<'m>>)>;
+
+/// Of a parameter that points to an element, or to pointers to several; none where it is used in another way.
+pub fn pointers<'m>(
+    module: &'m Module,
+    parameter: Value<'m>,
+    is_several: bool,
+) -> Option<Pointers<'m>> {
+    if !is_several {
+        return Some(vec![(0, vec![parameter])]);
+    }
+    let mut pointers: Pointers<'m> = Vec::new();
+    let mut rest = vec![parameter];
+    while let Some(address) = rest.pop() {
+        for user in address.users() {
+            let instruction = user.as_instruction()?;
+            match instruction.opcode() {
+                Opcode::LLVMGetElementPtr => rest.push(user),
+                Opcode::LLVMLoad => {
+                    // Any of them: what is done is done to one of them.
+                    let (_, column) = address.base_and_offset(module);
+                    let column = column.unwrap_or(-1);
+                    match pointers.iter_mut().find(|(one, _)| *one == column) {
+                        Some((_, all)) => all.push(user),
+                        None => pointers.push((column, vec![user])),
+                    }
+                }
+                _ => return None,
+            }
+        }
+    }
+    Some(pointers)
+}
+
+/// For each element what is touched of it; none where that is not known.
+pub fn touched_of_each<'m>(module: &'m Module, pointers: &Pointers<'m>) -> Option<Vec<Touched>> {
+    let each = pointers.iter().map(|(column, pointers)| {
+        let mut all = Touched::default();
+        for pointer in pointers {
+            let one = touched(module, *pointer).filter(|_| *column >= 0)?;
+            all.read.extend(one.read);
+            all.written.extend(one.written);
+            all.surely.extend(one.surely);
+        }
+        Some(all)
+    });
+    each.collect()
+}
+
+/// A component that a kernel uses of an element, and that it does not have.
+pub fn outside<'a>(
+    element: Element,
+    mut used: impl Iterator<Item = &'a std::ops::Range<i64>>,
+) -> Option<i64> {
+    let (bytes, components) = (element.scalar.bytes, element.components);
+    used.find_map(|range| {
+        if range.start < 0 {
+            return Some(range.start.div_euclid(bytes));
+        }
+        (range.end > bytes * components).then(|| (range.start / bytes).max(components))
+    })
 }
 
 /// Whether a simplified function may notice where an address is, as opposed to what is there: keeps it, compares it with

@@ -12,12 +12,14 @@ use inkwell::llvm_sys::prelude::LLVMModuleRef;
 use inkwell::llvm_sys::target_machine::*;
 
 use super::kernels::silence;
+use super::shim::Text;
 use super::{Function, Global, Instruction, Machine, Module, OwnModule, Value};
 
 unsafe extern "C" {
     fn okl_jit_detach(module: LLVMModuleRef);
     fn okl_jit_place_anywhere(module: LLVMModuleRef);
     fn okl_jit_run(module: LLVMModuleRef, machine: LLVMTargetMachineRef, late: bool);
+    fn okl_jit_link(module: LLVMModuleRef, bitcode: Text) -> bool;
 }
 
 /// Makes this processor known to LLVM, for whoever is not a compiler.
@@ -129,6 +131,12 @@ impl OwnModule {
     pub fn detach(&mut self) {
         // SAFETY: a live module, of which nobody holds values.
         unsafe { okl_jit_detach(self.raw()) }
+    }
+
+    /// Adds what bitcode has; false where LLVM cannot do that. Who holds values of the module may go on with them by their names.
+    pub fn link(&mut self, bitcode: &[u8]) -> bool {
+        // SAFETY: a live module, of which nobody holds values, and bytes that live through the call.
+        unsafe { okl_jit_link(self.raw(), Text::of_bytes(bitcode)) }
     }
 
     /// Has what it declares be at any distance.

@@ -20,7 +20,7 @@ use std::collections::HashMap;
 
 use crate::analysis::call_graph::is_final;
 use crate::diagnostic::{Declined, Site};
-use crate::ir::{Origin, ParallelLoop};
+use crate::ir::{Origin, ParallelLoop, Parameter};
 use crate::llvm::{Builder, Call, Function, Linkage, Module, Value};
 use crate::lower::elements::one::Passed;
 use crate::lower::elements::{Fields, components_of, may_lie_by_component};
@@ -253,7 +253,11 @@ fn inline_calls<'m>(
 const MOST_INLINED: usize = 10_000;
 
 /// `void range(void *kernel, Parameter *parameters, int from, int to)`, which has no blocks yet.
-fn new_range<'m>(module: &'m Module, prefix: &str, kernel: Function<'m>) -> Function<'m> {
+pub(in crate::lower) fn new_range<'m>(
+    module: &'m Module,
+    prefix: &str,
+    kernel: Function<'m>,
+) -> Function<'m> {
     let (pointer, int) = (module.pointer(), module.int(32));
     let ty = module.function_type(module.void(), &[pointer, pointer, int, int]);
     let name = format!("{prefix}{}", kernel.name());
@@ -263,16 +267,16 @@ fn new_range<'m>(module: &'m Module, prefix: &str, kernel: Function<'m>) -> Func
 }
 
 /// Fills a range function: it calls the body for each element.
-fn fill_range<'m>(
+pub(in crate::lower) fn fill_range<'m>(
     module: &'m Module,
     range: Function<'m>,
-    set_loop: &SetLoop<'m>,
+    kernel: Function<'m>,
+    parameters: &[Parameter<'_>],
     by_component: bool,
 ) {
     let [_, passed, from, to] = range.parameters()[..] else {
         unreachable!("four parameters");
     };
-    let parameters = set_loop.one.parameters();
     let prepare = |builder: &Builder<'m>| -> Vec<_> {
         let each = parameters.iter().enumerate();
         let each = each.map(|(at, parameter)| {
@@ -285,7 +289,7 @@ fn fill_range<'m>(
         let gathered = passed.iter().map(|one| one.gather(builder, number));
         let gathered: Vec<_> = gathered.collect();
         let parameters: Vec<_> = gathered.iter().map(|one| one.parameter).collect();
-        builder.call(set_loop.kernel, &parameters);
+        builder.call(kernel, &parameters);
         for (passed, gathered) in passed.iter().zip(&gathered) {
             passed.scatter(builder, gathered);
         }
@@ -296,7 +300,13 @@ fn fill_range<'m>(
 /// A range function for data that lie element by element.
 fn range<'m>(module: &'m Module, set_loop: &SetLoop<'m>) -> Function<'m> {
     let range = new_range(module, RANGE, set_loop.kernel);
-    fill_range(module, range, set_loop, false);
+    fill_range(
+        module,
+        range,
+        set_loop.kernel,
+        &set_loop.one.parameters(),
+        false,
+    );
     range
 }
 
@@ -306,6 +316,12 @@ fn component_range<'m>(module: &'m Module, set_loop: &SetLoop<'m>) -> Option<Fun
         return None;
     }
     let range = new_range(module, COMPONENTS, set_loop.kernel);
-    fill_range(module, range, set_loop, true);
+    fill_range(
+        module,
+        range,
+        set_loop.kernel,
+        &set_loop.one.parameters(),
+        true,
+    );
     Some(range)
 }

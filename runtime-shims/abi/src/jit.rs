@@ -119,6 +119,133 @@ pub mod code_flags {
     pub const ROUNDS_FREELY: i64 = 4;
     /// Of a request: results need not be those of the code as it was compiled ahead of time.
     pub const LOOSE: i64 = 8;
+    /// Of a loop over a set: it reads and writes nothing but its arguments, of each the element alone, and variables that are
+    /// all among the values. So it may run later, for the values that these have now.
+    pub const MAY_WAIT: i64 = 16;
+}
+
+/// The code of several loops over a set, to be compiled as one: what is in place of bitcode then. The one loop runs, for each
+/// element, one of them after the other.
+pub mod joined {
+    use alloc::vec::Vec;
+
+    /// What it begins with, where bitcode begins otherwise. It changes with what follows.
+    const MARK: &[u8] = b"okl joined 1\n";
+
+    /// One of the loops.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Part<'a> {
+        /// Its code.
+        pub bitcode: &'a [u8],
+        /// How many addresses it has. Those of the parts stand one behind the other.
+        pub addresses: usize,
+        /// For each of its arguments the number that it has among those of the one loop.
+        pub arguments: Vec<usize>,
+    }
+
+    /// All of them.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Joined<'a> {
+        /// The loops, in order.
+        pub parts: Vec<Part<'a>>,
+        /// How many arguments the one loop has.
+        pub arguments: usize,
+        /// For each address the position of the first one that is the same.
+        pub same: Vec<usize>,
+    }
+
+    impl<'a> Joined<'a> {
+        /// As bytes.
+        pub fn write(&self) -> Vec<u8> {
+            let mut bytes = MARK.to_vec();
+            let mut put = |number: usize| bytes.extend((number as u64).to_le_bytes());
+            put(self.arguments);
+            put(self.parts.len());
+            for part in &self.parts {
+                put(part.bitcode.len());
+                put(part.addresses);
+                put(part.arguments.len());
+                part.arguments.iter().for_each(|one| put(*one));
+            }
+            put(self.same.len());
+            self.same.iter().for_each(|one| put(*one));
+            for part in &self.parts {
+                bytes.extend(part.bitcode);
+            }
+            bytes
+        }
+
+        /// Of such bytes; none where they are something else.
+        pub fn read(bytes: &'a [u8]) -> Option<Self> {
+            let mut rest = bytes.strip_prefix(MARK)?;
+            let mut number = || {
+                let (first, others) = rest.split_first_chunk::<8>()?;
+                rest = others;
+                usize::try_from(u64::from_le_bytes(*first)).ok()
+            };
+            let (arguments, count) = (number()?, number()?);
+            let mut parts = Vec::new();
+            for _ in 0..count {
+                let (length, addresses, its) = (number()?, number()?, number()?);
+                let its: Option<Vec<_>> = (0..its).map(|_| number()).collect();
+                parts.push((length, addresses, its?));
+            }
+            let same = number()?;
+            let same: Option<Vec<_>> = (0..same).map(|_| number()).collect();
+            let parts = parts.into_iter().map(|(length, addresses, arguments)| {
+                let (bitcode, others) = rest.split_at_checked(length)?;
+                rest = others;
+                Some(Part {
+                    bitcode,
+                    addresses,
+                    arguments,
+                })
+            });
+            let joined = Self {
+                parts: parts.collect::<Option<_>>()?,
+                arguments,
+                same: same?,
+            };
+            let addresses: usize = joined.parts.iter().map(|one| one.addresses).sum();
+            let mut its = joined.parts.iter().flat_map(|one| &one.arguments);
+            let is_right = rest.is_empty()
+                && its.all(|one| *one < arguments)
+                && joined.same.len() == addresses;
+            is_right.then_some(joined)
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use alloc::vec;
+
+        use super::*;
+
+        #[test]
+        fn what_is_written_is_read_and_nothing_less() {
+            let part = |bitcode, addresses, arguments: &[usize]| Part {
+                bitcode,
+                addresses,
+                arguments: arguments.to_vec(),
+            };
+            let joined = Joined {
+                parts: vec![
+                    part(b"one", 2, &[0, 1]),
+                    part(b"", 0, &[]),
+                    part(b"two", 1, &[1, 2]),
+                ],
+                arguments: 3,
+                same: vec![0, 1, 0],
+            };
+            let bytes = joined.write();
+            assert_eq!(Joined::read(&bytes), Some(joined));
+            for length in 0..bytes.len() {
+                assert_eq!(Joined::read(&bytes[..length]), None);
+            }
+            assert_eq!(Joined::read(&[&bytes[..], b"more"].concat()), None);
+            assert_eq!(Joined::read(b"BC\xc0\xde"), None);
+        }
+    }
 }
 
 /// Which `libokl_jit.so` a run time is for: it is part of the name of its function.

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `settings` | what the user asks for |
 //! | `lock` | a lock that a process does not inherit |
+//! | `rounding` | how a thread rounds numbers |
 //! | `report` | tells of versions in the end |
 //! | `identity` | what machine code rests on besides what is compiled |
 //! | `image` | machine code that can be anywhere in memory, and in a file |
@@ -27,11 +28,13 @@ mod image;
 mod lock;
 mod make;
 mod report;
+pub mod rounding;
 mod settings;
 mod trial;
 mod versions;
 
 pub use compiler::Receiver;
+pub use report::{Tells, add as tell_at_end};
 pub use versions::{Asked, Version, find, values};
 
 /// What a process that is forked from a test answers. None where it does not end by itself, and soon.

@@ -6,7 +6,7 @@ use crate::lock::Lock;
 use crate::settings::settings;
 
 /// Something that is told of.
-pub(crate) trait Tells: Sync {
+pub trait Tells: Sync {
     /// Lines.
     fn tell(&self) -> String;
 }
@@ -14,7 +14,7 @@ pub(crate) trait Tells: Sync {
 static ALL: Lock<Vec<&'static dyn Tells>> = Lock::new(Vec::new());
 
 /// Something is to be told of.
-pub(crate) fn add(one: &'static dyn Tells) {
+pub fn add(one: &'static dyn Tells) {
     static AT_END: Once = Once::new();
     if let Some(mut all) = ALL.hold() {
         all.push(one);

@@ -17,6 +17,7 @@ use crate::compiler::{self, Job, Receiver, text};
 use crate::lock::Lock;
 use crate::make::How;
 use crate::report::{self, Tells};
+use crate::rounding;
 use crate::settings::{Mode, Settings, settings};
 use crate::trial::Trial;
 
@@ -154,7 +155,7 @@ pub unsafe fn find<E: Copy + Send + Sync + 'static>(
     // SAFETY: the caller's promise.
     let code = unsafe { &*asked.code };
     let is_free = code.flags & code_flags::ROUNDS_FREELY != 0;
-    if settings.mode == Mode::Off || is_free && !settings.loose || !rounds_as_usual() {
+    if settings.mode == Mode::Off || is_free && !settings.loose || !rounding::is_usual() {
         return None;
     }
     // SAFETY: the caller's promises.
@@ -162,33 +163,6 @@ pub unsafe fn find<E: Copy + Send + Sync + 'static>(
         let versions = Versions::<E>::of(asked.code);
         versions.find(asked, code, settings)
     }
-}
-
-/// Whether this thread rounds numbers to the nearest one, and leaves small ones as they are: what LLVM computes of values that it
-/// knows, on a thread that begins as this one is, is right then.
-#[cfg(target_arch = "x86_64")]
-fn rounds_as_usual() -> bool {
-    // Rounding control, flush to zero, and denormals are zeros (Intel's manual, volume 1, 10.2.3).
-    const HOW: u32 = 3 << 13 | 1 << 15 | 1 << 6;
-    let mut register = 0u32;
-    // SAFETY: stores the register there.
-    unsafe {
-        std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut register, options(nostack, preserves_flags));
-    }
-    register & HOW == 0
-}
-
-/// See above.
-#[cfg(target_arch = "aarch64")]
-fn rounds_as_usual() -> bool {
-    // Rounding mode, flush to zero, also of half precision (Arm's manual, FPCR).
-    const HOW: u64 = 3 << 22 | 1 << 24 | 1 << 19;
-    let register: u64;
-    // SAFETY: reads the register.
-    unsafe {
-        std::arch::asm!("mrs {}, fpcr", out(reg) register, options(nomem, nostack, preserves_flags));
-    }
-    register & HOW == 0
 }
 
 impl<E: Copy + Send + Sync + 'static> Versions<E> {

@@ -7,7 +7,7 @@ use okl_abi::op2::{ACCESSES, access};
 use crate::{
     layout::{Arg, Dat, Map, Set, argtype},
     report::{fatal, text},
-    settings,
+    settings, waiting,
 };
 
 impl Arg {
@@ -360,6 +360,7 @@ pub unsafe extern "C" fn op_decl_const_char(
     _data: *mut c_char,
     name: *const c_char,
 ) {
+    waiting::run_for("op_decl_const");
     settings::require_start("op_decl_const");
     if dim < 1 || size < 1 {
         // SAFETY: the caller's promise.

@@ -371,7 +371,7 @@ pub(crate) unsafe fn written_columns(arguments: &[Arg]) -> Vec<Column> {
 ///
 /// # Safety
 /// The arguments are right for the loop.
-unsafe fn may_have_threads(arguments: &[Arg]) -> bool {
+pub(crate) unsafe fn may_have_threads(arguments: &[Arg]) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
         every_meeting(arguments, |one, other| {

@@ -14,6 +14,7 @@ use crate::{
     report::{fatal, text, warn},
     scotch, settings, storage,
     topology::{Rank, Topology},
+    waiting,
 };
 
 /// A way of distributing.
@@ -65,6 +66,7 @@ pub unsafe extern "C" fn op_partition(
     map: *const Map,
     coords: *const Dat,
 ) {
+    waiting::run_for("op_partition");
     settings::require_start("op_partition");
     // SAFETY: the caller's promise.
     unsafe {
@@ -145,6 +147,7 @@ pub extern "C" fn op_is_partitioned() -> c_int {
 /// Distributes the mesh as it is, as the first loop does where this is not called.
 #[unsafe(no_mangle)]
 pub extern "C" fn op_halo_create() {
+    waiting::run_for("op_halo_create");
     settings::require_start("op_halo_create");
     distribute::for_loops();
 }
@@ -163,6 +166,7 @@ pub extern "C" fn op_partition_destroy() {}
 /// See [`op_partition`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_partition_external(set: *const Set, owners: *const Dat) {
+    waiting::run_for("op_partition_external");
     let (library, none) = (c"EXTERNAL".as_ptr(), std::ptr::null());
     // SAFETY: the caller's promise.
     unsafe { op_partition(library, c"".as_ptr(), set, none, owners) };
@@ -174,6 +178,7 @@ pub unsafe extern "C" fn op_partition_external(set: *const Set, owners: *const D
 /// See [`op_partition`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_partition_random(set: *const Set) {
+    waiting::run_for("op_partition_random");
     let (library, none) = (c"RANDOM".as_ptr(), std::ptr::null());
     // SAFETY: the caller's promise.
     unsafe { op_partition(library, c"".as_ptr(), set, none, std::ptr::null()) };
@@ -185,6 +190,7 @@ pub unsafe extern "C" fn op_partition_random(set: *const Set) {
 /// See [`op_partition`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_partition_inertial(coords: *const Dat) {
+    waiting::run_for("op_partition_inertial");
     // SAFETY: the caller's promise.
     let Some(set) = (unsafe { coords.as_ref().map(|coords| coords.set) }) else {
         fatal("op_partition_inertial: the coordinates are missing");
@@ -202,6 +208,7 @@ pub unsafe extern "C" fn op_partition_inertial(coords: *const Dat) {
 /// `map` is null or declared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_renumber(map: *const Map) {
+    waiting::run_for("op_renumber");
     settings::require_start("op_renumber");
     // SAFETY: the caller's promise.
     let Some(map) = (unsafe { map.as_ref() }) else {

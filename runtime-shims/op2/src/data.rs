@@ -16,6 +16,7 @@ use crate::{
     report::{fatal, text},
     slabs,
     value::Value,
+    waiting,
 };
 
 /// Copies to `data` all of `dat` that the program has declared on this rank.
@@ -24,6 +25,7 @@ use crate::{
 /// `dat` is declared and `data` has room for it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_fetch_data_char(dat: *const Dat, data: *mut c_char) {
+    waiting::run_for("op_fetch_data");
     // SAFETY: the caller's promise.
     unsafe {
         let all = bytes(dat);
@@ -43,6 +45,7 @@ pub unsafe extern "C" fn op_fetch_data_idx_char(
     low: c_int,
     high: c_int,
 ) {
+    waiting::run_for("op_fetch_data_idx");
     // SAFETY: the caller's promise.
     unsafe {
         let last = (*(*dat).set).whole - 1;
@@ -84,6 +87,7 @@ unsafe fn declared(dat: *const Dat, all: &[u8]) -> &[u8] {
 /// `dat` is declared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_fetch_data_file_char(dat: *const Dat) -> *mut Dat {
+    waiting::run_for("op_fetch_data_file");
     // SAFETY: the caller's promise; new memory of these sizes. Of the other fields null and 0 are values.
     unsafe {
         let all = bytes(dat);
@@ -108,6 +112,7 @@ pub unsafe extern "C" fn op_fetch_data_file_char(dat: *const Dat) -> *mut Dat {
 /// See [`op_fetch_data_file_char`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_mpi_get_data(dat: *const Dat) -> *mut Dat {
+    waiting::run_for("op_mpi_get_data");
     // SAFETY: the caller's promise.
     unsafe { op_fetch_data_file_char(dat) }
 }
@@ -123,6 +128,7 @@ pub extern "C" fn op_mpi_put_data(_dat: *const Dat) {}
 /// `dat` is null or declared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_dump_dat(dat: *const Dat) {
+    waiting::run_for("op_dump_dat");
     // SAFETY: the caller's promise.
     let Some(declared) = (unsafe { dat.as_ref() }) else {
         return;
@@ -227,6 +233,7 @@ unsafe fn print(
 /// `dat` is declared, `file` is a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_print_dat_to_binfile(dat: *const Dat, file: *const c_char) {
+    waiting::run_for("op_print_dat_to_binfile");
     // SAFETY: the caller's promise.
     unsafe {
         let head = [(*(*dat).set).whole, (*dat).dim];
@@ -242,6 +249,7 @@ pub unsafe extern "C" fn op_print_dat_to_binfile(dat: *const Dat, file: *const c
 /// `dat` is declared, `file` is a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_print_dat_to_txtfile(dat: *const Dat, file: *const c_char) {
+    waiting::run_for("op_print_dat_to_txtfile");
     // SAFETY: the caller's promise.
     unsafe {
         let (size, dim) = ((*(*dat).set).whole, (*dat).dim);

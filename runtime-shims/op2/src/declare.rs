@@ -14,7 +14,7 @@ use crate::{
     local, memory,
     mesh::{free_entry, maps_base_index, mesh},
     report::{fatal, print, text},
-    settings,
+    settings, waiting,
 };
 
 /// A copy of a name, which [`crate::mesh::Mesh::clear`] frees.
@@ -45,6 +45,7 @@ unsafe fn copy_of(data: *const c_void, bytes: usize) -> *mut c_void {
 /// `name` is a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_decl_set(size: c_int, name: *const c_char) -> *mut Set {
+    waiting::run_for("op_decl_set");
     // SAFETY: the caller's promise.
     let name = unsafe { text(name) };
     settings::require_start("op_decl_set");
@@ -102,6 +103,7 @@ pub unsafe extern "C" fn op_decl_map(
     map: *const i32,
     name: *const c_char,
 ) -> *mut Map {
+    waiting::run_for("op_decl_map");
     // SAFETY: the caller's promises.
     unsafe { declare_part_of_map(from, to, dim, map, name) }
 }
@@ -118,6 +120,7 @@ pub unsafe extern "C" fn op_decl_map_long(
     map: *const i64,
     name: *const c_char,
 ) -> *mut Map {
+    waiting::run_for("op_decl_map_long");
     // SAFETY: the caller's promises.
     unsafe { declare_part_of_map(from, to, dim, map, name) }
 }
@@ -285,6 +288,7 @@ pub unsafe extern "C" fn op_decl_dat_char(
     data: *mut c_char,
     name: *const c_char,
 ) -> *mut Dat {
+    waiting::run_for("op_decl_dat");
     // SAFETY: the caller's promise.
     let declared = unsafe { set.as_ref() };
     if local::is_local()
@@ -420,6 +424,7 @@ pub unsafe extern "C" fn op_decl_dat_temp_char(
     size: c_int,
     name: *const c_char,
 ) -> *mut Dat {
+    waiting::run_for("op_decl_dat_temp");
     // SAFETY: the caller's promises.
     unsafe {
         let place = |bytes| copy_of(std::ptr::null(), bytes);
@@ -447,6 +452,7 @@ pub unsafe extern "C" fn op_decl_dat_temp_char(
 /// `dat` is not used after this.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_free_dat_temp_char(dat: *mut Dat) -> c_int {
+    waiting::run_for("op_free_dat_temp");
     let mut mesh = mesh();
     // SAFETY: entries of the list are alive.
     let found = mesh
@@ -467,6 +473,7 @@ pub unsafe extern "C" fn op_free_dat_temp_char(dat: *mut Dat) -> c_int {
 /// Both are declared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_decl_dat_overlay(set: *mut Set, dat: *mut Dat) -> *mut Dat {
+    waiting::run_for("op_decl_dat_overlay");
     if dat.is_null() {
         fatal("op_decl_dat_overlay: the dat is missing");
     }
@@ -510,6 +517,7 @@ pub unsafe extern "C" fn op_decl_dat_overlay(set: *mut Set, dat: *mut Dat) -> *m
 /// The set is declared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_decl_dat_overlay_ptr(set: *mut Set, data: *mut c_char) -> *mut Dat {
+    waiting::run_for("op_decl_dat_overlay_ptr");
     // SAFETY: entries of the list are alive.
     let of = |&entry: &*mut DatEntry| unsafe {
         ((*entry).original == data.cast()).then_some((*entry).dat)
@@ -585,6 +593,7 @@ pub unsafe extern "C" fn op_size_of_set(name: *const c_char) -> c_int {
 /// Prints what has been declared.
 #[unsafe(no_mangle)]
 pub extern "C" fn op_diagnostic_output() {
+    waiting::run_for("op_diagnostic_output");
     if settings::diagnostics() < 2 {
         return;
     }

@@ -25,6 +25,7 @@ use crate::{
     slabs::{self, Numbers},
     staged, storage,
     topology::{Links, Rank, Topology},
+    waiting,
 };
 
 /// A distributed mesh.
@@ -206,8 +207,15 @@ static LOOKS_AT_MESH: Mutex<Option<String>> = Mutex::new(None);
 pub(crate) unsafe fn okl_op2_looks_at_mesh(what: *mut c_void) {
     // SAFETY: the caller's promise.
     let what = unsafe { text(what.cast()) };
+    waiting::run_for("a file that looks at op_map->map or op_dat->data");
     let mut first = LOOKS_AT_MESH.lock().expect("no panic while it is locked");
     first.get_or_insert_with(|| what.to_owned());
+}
+
+/// Whether a file of the program looks at `op_map->map` or `op_dat->data`.
+pub(crate) fn is_looked_at() -> bool {
+    let looks = LOOKS_AT_MESH.lock().expect("no panic while it is locked");
+    looks.is_some()
 }
 
 /// The ranks are known: a program that declares the whole mesh, and goes through it itself, finds it whole on each.

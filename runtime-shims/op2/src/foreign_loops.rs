@@ -19,7 +19,7 @@ use crate::{
     local, private,
     ranks::{bring, combine, executes_others, mark, stale},
     report::fatal,
-    settings, storage, sums,
+    settings, storage, sums, waiting,
 };
 
 /// The loop that runs, in a program compiled against OP2's own header.
@@ -59,6 +59,7 @@ pub unsafe extern "C" fn op_mpi_halo_exchanges(
     count: c_int,
     arguments: *mut Arg,
 ) -> c_int {
+    waiting::run_for("op_mpi_halo_exchanges");
     require_end();
     // SAFETY: the caller's promises.
     unsafe {

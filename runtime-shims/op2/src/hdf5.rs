@@ -24,6 +24,7 @@ use crate::{
     report::{fatal, print, text, warn, warn_once},
     settings, slabs,
     value::Value,
+    waiting,
 };
 use file::{Access, Dataset, File, value_of};
 use library::require_for_ranks;
@@ -109,6 +110,7 @@ fn size_of_set(number: i128) -> Result<c_int, String> {
 /// Both are strings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_decl_set_hdf5(file: *const c_char, name: *const c_char) -> *mut Set {
+    waiting::run_for("op_decl_set_hdf5");
     // SAFETY: the caller's promise.
     unsafe {
         let at = place("op_decl_set_hdf5", name, file);
@@ -139,6 +141,7 @@ pub unsafe extern "C" fn op_decl_set_hdf5_infer_size(
     name: *const c_char,
     dataset: *const c_char,
 ) -> *mut Set {
+    waiting::run_for("op_decl_set_hdf5_infer_size");
     // SAFETY: the caller's promise.
     unsafe {
         let at = place("op_decl_set_hdf5_infer_size", name, file);
@@ -163,6 +166,7 @@ pub unsafe extern "C" fn op_decl_map_hdf5(
     file: *const c_char,
     name: *const c_char,
 ) -> *mut Map {
+    waiting::run_for("op_decl_map_hdf5");
     // SAFETY: the caller's promises; there are as many numbers as the map needs.
     unsafe {
         let at = place("op_decl_map_hdf5", name, file);
@@ -202,6 +206,7 @@ pub unsafe extern "C" fn op_decl_dat_hdf5(
     file: *const c_char,
     name: *const c_char,
 ) -> *mut Dat {
+    waiting::run_for("op_decl_dat_hdf5");
     // SAFETY: the caller's promises; there are as many values as the set needs.
     unsafe {
         let at = place("op_decl_dat_hdf5", name, file);
@@ -254,6 +259,7 @@ pub unsafe extern "C" fn op_get_const_hdf5(
     data: *mut c_char,
     file: *const c_char,
 ) {
+    waiting::run_for("op_get_const_hdf5");
     // SAFETY: the caller's promises.
     unsafe {
         let at = place("op_get_const_hdf5", name, file);
@@ -384,6 +390,7 @@ pub unsafe extern "C" fn op_write_const_hdf5(
     data: *const c_char,
     file: *const c_char,
 ) {
+    waiting::run_for("op_write_const_hdf5");
     // SAFETY: the caller's promises.
     unsafe {
         settings::require_start_with_others("op_write_const_hdf5");
@@ -515,6 +522,7 @@ unsafe fn write_map(at: &str, out: &Output, map: *const Map) {
 /// `file` is a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_dump_to_hdf5(file: *const c_char) {
+    waiting::run_for("op_dump_to_hdf5");
     settings::require_start_with_others("op_dump_to_hdf5");
     // SAFETY: the caller's promise.
     let path = unsafe { text(file) };
@@ -576,6 +584,7 @@ pub unsafe extern "C" fn op_dump_to_hdf5(file: *const c_char) {
 /// The dat is declared, `file` is a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_fetch_data_hdf5_file(dat: *const Dat, file: *const c_char) {
+    waiting::run_for("op_fetch_data_hdf5_file");
     // SAFETY: the caller's promise.
     unsafe {
         if dat.is_null() {
@@ -595,6 +604,7 @@ pub unsafe extern "C" fn op_fetch_data_hdf5_file_path(
     file: *const c_char,
     name: *const c_char,
 ) {
+    waiting::run_for("op_fetch_data_hdf5_file_path");
     // SAFETY: the caller's promises.
     unsafe {
         let at = place("op_fetch_data_hdf5_file", name, file);

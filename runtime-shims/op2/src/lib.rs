@@ -12,6 +12,8 @@
 //! | `order`, `storage` | how data lie in memory |
 //! | `argument` | makes and checks the arguments of a loop |
 //! | `par_loop`, `as_one` | what the code of a loop calls, and of loops that may be one |
+//! | `one_loop` | runs it |
+//! | `lazy`, `join`, `waiting` | loops that wait, which of them may be one, and who has them run |
 //! | `body` | runs a loop for elements of this rank |
 //! | `versions` | code of loops that was compiled while the program runs |
 //! | `offload` | runs a loop on a device |
@@ -62,14 +64,17 @@ mod halo;
 mod hdf5;
 mod increments;
 mod job;
+mod join;
 #[cfg(test)]
 mod layers;
 mod layout;
+mod lazy;
 mod local;
 mod memory;
 mod mesh;
 mod mirror;
 mod offload;
+mod one_loop;
 mod order;
 mod other_target;
 mod packed;
@@ -94,6 +99,7 @@ mod times;
 mod topology;
 mod value;
 mod versions;
+mod waiting;
 
 macro_rules! export {
     ($($(#[$doc:meta])* fn $name:ident($($param:ident: $type:ident),*): [$($effect:ident),*] $($words:literal)?;)*) => {$(

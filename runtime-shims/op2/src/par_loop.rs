@@ -1,27 +1,19 @@
-//! Runs a parallel loop.
+//! What the code of a loop calls.
 //!
-//! Guarantee: the kernel is called once for each element of the set, with pointers to what its arguments stand
-//! for; in their order, if there is one thread. A loop whose arguments do not fit what is declared
-//! does not run.
+//! Guarantee: a loop whose arguments do not fit what is declared does not run. Where it does not run at once
+//! ([`lazy`]), it does before anybody sees that.
 
 use std::ffi::{c_char, c_int, c_void};
 
-use okl_abi::op2::access;
-
 use crate::{
     argument::require_right,
-    backend,
-    body::{
-        Body, Original, both_add, every_meeting, is_number, may_have_lanes, run, run_reproducibly,
-    },
-    conflicts, device, distribute, job,
-    layout::{Arg, Set, argtype},
-    local,
-    offload::{self, Offload},
-    ranks,
+    distribute,
+    layout::{Arg, Set},
+    lazy,
+    one_loop::{Loop, run_now},
     report::{self, print, text},
-    settings, storage, sums, team, times,
-    versions::{self, Functions, Version},
+    settings, storage,
+    versions::Functions,
 };
 
 /// Calls `kernel` for each element of `set`.
@@ -60,112 +52,20 @@ pub(crate) unsafe fn okl_op2_par_loop_v7(
             };
             print(&format!(" kernel routine {with}: {loop_name}"));
         }
-        let start = times::now();
-        let is_reproducible = backend::is_reproducible();
-        let is_ordered = is_reproducible && sums::depend_on_order(arguments);
-        if is_ordered && job::ranks() > 1 {
-            sums::warn_of_updates(loop_name, arguments);
-        }
-        let may_have_lanes = |arguments: &[Arg]| {
-            // What lanes add to an element, its own code may add in two steps.
-            let adds = is_reproducible && arguments.iter().any(|one| one.acc == access::INC);
-            !backend::is_sequential() && !is_ordered && !adds && may_have_lanes(arguments)
-        };
-        let needs_all = job::ranks() > 1 && ranks::needs_all_elements(loop_name, arguments);
-        let settling = needs_all.then(|| {
-            distribute::make_whole();
-            Settling
-        });
-        let distribution = match needs_all {
-            true => None,
-            false => distribute::for_loops(),
-        };
-        if let Some(kernel) = device::Kernel::of(device) {
-            let offload = Offload {
-                name: loop_name,
-                set,
-                kernel,
-                arguments,
-            };
-            if let Some(way) = offload.run(distribution.as_deref()) {
-                let seconds = times::now() - start - way.plan_seconds;
-                times::add(name, seconds, bytes((*set).whole as usize, arguments), way);
-                drop(settling);
-                return;
-            }
-        } else {
-            offload::tell_of_none(loop_name);
-        }
-        let mut arguments = arguments.to_vec();
-        ranks::bring(&mut arguments);
-        let by_component = storage::lay(loop_name, &arguments, || {
-            if components.is_null() {
-                return Some("was not compiled for that");
-            }
-            let are_separate = every_meeting(&arguments, both_add);
-            (!are_separate).then_some("uses them through several arguments")
-        });
-        ranks::refresh(&mut arguments);
-        let arguments = &arguments[..];
-        let compiled = Functions::of(range, lanes, width, components, component_lanes);
-        let version = versions::find(jit, arguments, compiled, by_component > 0);
-        let newer = version.and_then(Version::functions);
-        let functions = newer.unwrap_or(compiled);
-        let (range, lanes) = match by_component {
-            0 => (functions.range, functions.lanes),
-            _ => (functions.components, functions.component_lanes),
-        };
-        let range = range.expect("a loop has such a function");
-        let lanes = lanes.filter(|_| functions.width > 1 && may_have_lanes(arguments));
-        conflicts::tell(loop_name, set, arguments, distribution.as_deref());
-        // Where each rank declares a part, an element's number is that of its data on the rank.
-        let told = distribution.as_ref().filter(|_| !local::is_local());
-        let original = told.map(|distribution| Original {
-            distribution,
-            numbers: &distribution.part(set).numbers,
-            are_asked_for: arguments.iter().any(is_number),
-        });
-        let body = Body {
-            name: loop_name,
+        let one = Loop {
+            name,
+            set,
+            arguments,
             kernel,
-            range: lanes.unwrap_or(range),
-            any_order: any_order != 0 && !is_ordered,
-            may_throw: any_order == 0,
-            is_ordered,
-            original,
+            functions: Functions::of(range, lanes, width, components, component_lanes),
+            any_order: any_order != 0,
+            device,
+            jit,
         };
-        let size = match &distribution {
-            None => (*set).whole as usize,
-            Some(distribution) => distribution.part(set).owned,
-        };
-        let most = match body.any_order && size >= LEAST_SIZE && !backend::is_sequential() {
-            true => team::most_threads(),
-            false => 1,
-        };
-        let mut way = match &distribution {
-            None if is_ordered => run_reproducibly(&body, 0..size, arguments),
-            None => run(&body, 0..size, arguments, most),
-            Some(distribution) => ranks::run_distributed(&body, set, arguments, most, distribution),
-        };
-        if lanes.is_some() {
-            way.lanes = functions.width as usize;
+        if !lazy::takes(&one) {
+            let _running = lazy::Running::begin();
+            run_now(&one);
         }
-        way.by_component = by_component;
-        let seconds = times::now() - start - way.plan_seconds;
-        if let Some(version) = version {
-            version.took(newer.is_some(), seconds / size.max(1) as f64);
-        }
-        times::add(name, seconds, bytes(size, arguments), way);
-        drop(settling);
-    }
-}
-
-/// Distributes the mesh again after a loop for which it was whole, also where an exception leaves that.
-struct Settling;
-
-impl Drop for Settling {
-    fn drop(&mut self) {
-        distribute::settle();
     }
 }
 
@@ -173,21 +73,3 @@ pub(crate) use crate::as_one::okl_op2_may_be_one_v1;
 pub(crate) use distribute::okl_op2_looks_at_mesh;
 pub(crate) use report::okl_op2_at;
 pub(crate) use storage::okl_op2_looks_at_data;
-
-/// Smaller sets are not worth a second thread.
-const LEAST_SIZE: usize = 512;
-
-/// Bytes that a loop over `size` elements moves if every datum is read or written once for each element, and twice
-/// where it is both.
-fn bytes(size: usize, arguments: &[Arg]) -> f64 {
-    use okl_abi::op2::access::{INC, RW};
-    let each = arguments
-        .iter()
-        .filter(|one| one.argtype == argtype::DAT && one.opt != 0);
-    let each = each.map(|one| {
-        let times = if matches!(one.acc, RW | INC) { 2 } else { 1 };
-        let columns = if one.idx < -1 { -one.idx } else { 1 };
-        f64::from(one.size) * f64::from(times * columns)
-    });
-    each.sum::<f64>() * size as f64
-}

@@ -5,6 +5,7 @@ use std::{ffi::c_char, fmt::Write, sync::Mutex};
 use crate::{
     report::{fatal, print, text, write_file},
     times::now,
+    waiting,
 };
 
 /// A section, by where it was entered from.
@@ -111,6 +112,7 @@ fn with<R>(body: impl FnOnce(&mut Profile) -> R) -> Option<R> {
 /// `name` is a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_profile_start(name: *const c_char) {
+    waiting::run_for("op_profile_start");
     *PROFILE.lock().expect("no panic while it is locked") = Some(Profile {
         // SAFETY: the caller's promise.
         root: Section::new(unsafe { text(name) }),
@@ -125,6 +127,7 @@ pub unsafe extern "C" fn op_profile_start(name: *const c_char) {
 /// `name` is a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_profile_enter(name: *const c_char) {
+    waiting::run_for("op_profile_enter");
     // SAFETY: the caller's promise.
     with(|profile| profile.enter(unsafe { text(name) }));
 }
@@ -139,6 +142,7 @@ pub unsafe extern "C" fn op_profile_enter_kernel(
     _target: *const c_char,
     _variant: *const c_char,
 ) {
+    waiting::run_for("op_profile_enter_kernel");
     // SAFETY: the caller's promise.
     unsafe { op_profile_enter(name) };
 }
@@ -149,6 +153,7 @@ pub unsafe extern "C" fn op_profile_enter_kernel(
 /// `name` is a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_profile_next(name: *const c_char) {
+    waiting::run_for("op_profile_next");
     with(|profile| {
         profile.exit();
         // SAFETY: the caller's promise.
@@ -159,12 +164,14 @@ pub unsafe extern "C" fn op_profile_next(name: *const c_char) {
 /// Leaves the section.
 #[unsafe(no_mangle)]
 pub extern "C" fn op_profile_exit() {
+    waiting::run_for("op_profile_exit");
     with(Profile::exit);
 }
 
 /// Ends timing the program.
 #[unsafe(no_mangle)]
 pub extern "C" fn op_profile_end() {
+    waiting::run_for("op_profile_end");
     with(|profile| {
         while !profile.open.is_empty() {
             profile.exit();
@@ -178,6 +185,7 @@ pub extern "C" fn op_profile_end() {
 /// Prints the sections.
 #[unsafe(no_mangle)]
 pub extern "C" fn op_profile_output() {
+    waiting::run_for("op_profile_output");
     with(|profile| {
         let mut out = String::new();
         profile.root.table(0, profile.root.seconds, &mut out);
@@ -194,6 +202,7 @@ pub extern "C" fn op_profile_output() {
 /// `file` is a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_profile_output_json(file: *const c_char) {
+    waiting::run_for("op_profile_output_json");
     with(|profile| {
         // SAFETY: the caller's promise.
         let file = unsafe { text(file) };

@@ -6,9 +6,10 @@ use std::{
 };
 
 use crate::{
-    backend, choice, conflicts, distribute, foreign_loops, job, local, mesh, offload, packed, plan,
+    backend, choice, conflicts, distribute, foreign_loops, job, lazy, local, mesh, offload, packed,
+    plan,
     report::{fatal, text},
-    settings, staged, times,
+    settings, staged, times, waiting,
 };
 
 /// The number behind `NAME=`, wherever it stands in `argument`.
@@ -81,6 +82,7 @@ unsafe fn begin(
     }
     backend::start(given, begins_again);
     distribute::start();
+    lazy::start();
 }
 
 /// The same; where `soa` is not 0, data are stored component by component.
@@ -156,6 +158,8 @@ pub unsafe extern "C" fn op_mpi_init_soa(
 #[unsafe(no_mangle)]
 pub extern "C" fn op_exit() {
     settings::require_start("op_exit");
+    waiting::run_for("op_exit");
+    lazy::end();
     foreign_loops::require_end();
     plan::clear();
     staged::clear();
@@ -182,6 +186,7 @@ pub unsafe extern "C" fn op_rank(rank: *mut c_int) {
 /// Waits for all processes.
 #[unsafe(no_mangle)]
 pub extern "C" fn op_barrier() {
+    waiting::run_for("op_barrier");
     settings::require_start_with_others("op_barrier");
     job::barrier();
 }
@@ -189,6 +194,7 @@ pub extern "C" fn op_barrier() {
 /// The same by the name that it has in OP2's MPI library.
 #[unsafe(no_mangle)]
 pub extern "C" fn op_mpi_barrier() {
+    waiting::run_for("op_mpi_barrier");
     settings::require_start_with_others("op_mpi_barrier");
     job::barrier();
 }
@@ -196,6 +202,7 @@ pub extern "C" fn op_mpi_barrier() {
 /// Frees the plans of all loops: they are made again where they are needed.
 #[unsafe(no_mangle)]
 pub extern "C" fn op_rt_exit() {
+    waiting::run_for("op_rt_exit");
     plan::clear();
     staged::clear();
 }
@@ -210,7 +217,9 @@ pub extern "C" fn op_upload_dat(_dat: *mut c_void) {}
 
 /// See [`op_upload_all`].
 #[unsafe(no_mangle)]
-pub extern "C" fn op_download_dat(_dat: *mut c_void) {}
+pub extern "C" fn op_download_dat(_dat: *mut c_void) {
+    waiting::run_for("op_download_dat");
+}
 
 /// See [`op_upload_all`].
 #[unsafe(no_mangle)]

@@ -26,6 +26,25 @@ pub(crate) unsafe fn okl_op2_at(place: *mut c_void) {
     PLACE.store(place.cast(), Relaxed);
 }
 
+/// Where that is, as [`okl_op2_at`] has it.
+pub(crate) fn called_at() -> *mut c_char {
+    PLACE.load(Relaxed)
+}
+
+/// As long as it is there messages are about a call at another place.
+pub(crate) struct At(*mut c_char);
+
+/// See [`At`].
+pub(crate) fn at(place: *mut c_char) -> At {
+    At(PLACE.swap(place, Relaxed))
+}
+
+impl Drop for At {
+    fn drop(&mut self) {
+        PLACE.store(self.0, Relaxed);
+    }
+}
+
 /// The place of the call that is being made, for the beginning of a message about it.
 pub(crate) fn place() -> String {
     // SAFETY: null, or a string that stays.

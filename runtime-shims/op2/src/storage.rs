@@ -16,7 +16,7 @@ use crate::{
     mirror::{self, Mirror, Use},
     order::Order,
     report::{text, warn, warn_of_program},
-    settings,
+    settings, waiting,
 };
 
 /// A line of cache.
@@ -277,6 +277,7 @@ static TOLD: AtomicBool = AtomicBool::new(false);
 /// # Safety
 /// It asks for nothing; the functions that compiled code calls are all declared so.
 pub(crate) unsafe fn okl_op2_looks_at_data() {
+    waiting::run_for("a file that looks at op_dat->data");
     LOOKS_AT_DATA.store(true, Relaxed);
     lay_all_by_element();
 }
@@ -298,6 +299,15 @@ fn dats(arguments: &[Arg]) -> impl Iterator<Item = *mut Dat> {
         .iter()
         .filter(|one| one.argtype == argtype::DAT && one.opt != 0 && !one.dat.is_null());
     used.map(|one| one.dat)
+}
+
+/// Whether the program asks for data of a loop to lie component by component.
+///
+/// # Safety
+/// The arguments are right for the loop.
+pub(crate) unsafe fn asks_for_components(arguments: &[Arg]) -> bool {
+    // SAFETY: the caller's promise.
+    dats(arguments).any(|dat| unsafe { (*dat).is_asked_for() || (*dat).is_by_component() })
 }
 
 /// Lays the data of a loop as the program asks for it: the number of arguments that lie component by component. Where

@@ -12,7 +12,7 @@ use crate::{
     job,
     layout::Kernel,
     report::{print, text, warn, write_file},
-    settings,
+    settings, waiting,
 };
 
 /// The loops by name, in the order of their first calls.
@@ -170,6 +170,7 @@ pub unsafe extern "C" fn op_timers_core(cpu: *mut f64, wall: *mut f64) {
 /// Both are variables.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_timers(cpu: *mut f64, wall: *mut f64) {
+    waiting::run_for("op_timers");
     job::barrier();
     // SAFETY: the caller's promise.
     unsafe { op_timers_core(cpu, wall) }
@@ -181,6 +182,7 @@ pub unsafe extern "C" fn op_timers(cpu: *mut f64, wall: *mut f64) {
 /// `first` and `second` are variables.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_compute_moment(value: f64, first: *mut f64, second: *mut f64) {
+    waiting::run_for("op_compute_moment");
     settings::require_start_with_others("op_compute_moment");
     // SAFETY: the caller's promise.
     unsafe { op_compute_moment_across_times(&value, 1, false, first, second) };
@@ -198,6 +200,7 @@ pub unsafe extern "C" fn op_compute_moment_across_times(
     first: *mut f64,
     second: *mut f64,
 ) {
+    waiting::run_for("op_compute_moment_across_times");
     settings::require_start_with_others("op_compute_moment_across_times");
     let mut mine = [0.0; 3];
     for at in 0..usize::try_from(count).unwrap_or(0) {
@@ -402,6 +405,7 @@ fn table(function: &str) -> (Vec<Column>, Vec<Vec<String>>) {
 /// those that all have sent.
 #[unsafe(no_mangle)]
 pub extern "C" fn op_timing_output() {
+    waiting::run_for("op_timing_output");
     let (columns, rows) = table("op_timing_output");
     for row in rows {
         let cells = row
@@ -427,6 +431,7 @@ fn write(function: &str, file: &str, separator: &str) {
 /// `file` is a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_timing_output_2_file(file: *const c_char) {
+    waiting::run_for("op_timing_output_2_file");
     // SAFETY: the caller's promise.
     write("op_timing_output_2_file", unsafe { text(file) }, "\t");
 }
@@ -437,6 +442,7 @@ pub unsafe extern "C" fn op_timing_output_2_file(file: *const c_char) {
 /// `file` is a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_timings_to_csv(file: *const c_char) {
+    waiting::run_for("op_timings_to_csv");
     // SAFETY: the caller's promise.
     write("op_timings_to_csv", unsafe { text(file) }, ",");
 }

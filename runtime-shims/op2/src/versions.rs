@@ -30,6 +30,15 @@ pub(crate) struct Functions {
 pub(crate) type Version = okl_versions::Version<Functions>;
 
 impl Functions {
+    /// Of a loop that only ever runs as a version.
+    pub(crate) const NONE: Self = Self {
+        range: None,
+        lanes: None,
+        width: 0,
+        components: None,
+        component_lanes: None,
+    };
+
     /// # Safety
     /// They are null or such functions.
     pub(crate) unsafe fn of(

@@ -302,7 +302,7 @@ fn copy(module: &Module, reached: &HashSet<Value<'_>>) -> OwnModule {
 
 /// Gives it the function that hands over what becomes of it: it calls `runs`, whose first parameter is its own, and whose
 /// others are these. Returns that call.
-fn add_entry<'c>(
+pub(super) fn add_entry<'c>(
     code: &'c Module,
     like: Function<'c>,
     runs: &RuntimeFn,

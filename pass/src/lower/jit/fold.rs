@@ -18,10 +18,10 @@ pub struct Known<'a> {
     pub bytes: &'a [u8],
 }
 
-/// Puts in those of variables; `declared` are what [`super::declared`] finds in the module.
-pub fn variables<'m>(module: &'m Module, declared: &[Value<'m>], known: &[Known<'_>]) {
+/// Puts in those of variables; `symbols` are the names and places of what the module declares.
+pub fn variables(module: &Module, symbols: &[(String, u64)], known: &[Known<'_>]) {
     for one in known.iter().filter(|one| one.at.kind == value::VARIABLE) {
-        let variable = declared[one.at.place as usize].as_global();
+        let variable = module.global(&symbols[one.at.place as usize].0);
         if let Some(variable) = variable.filter(|one| one.is_declaration()) {
             variable.set_known(module, module.const_bytes(one.bytes));
         }

@@ -3,10 +3,11 @@
 use std::time::Instant;
 
 use okl_abi::Effects;
+use okl_abi::jit::joined::Joined;
 use okl_abi::jit::{ENTRY, JitValue, LINKS, code_flags};
 
 use super::fold::{self, Known};
-use super::{declared, rounding};
+use super::{declared, join, rounding};
 use crate::analysis::runtime::{effects, effects_of};
 pub use crate::llvm::llvm_file;
 use crate::llvm::{Function, Linked, Machine, Module, OwnModule, own_targets};
@@ -14,7 +15,7 @@ use crate::marks::set_vector_bits;
 
 /// What is asked: see [`okl_abi::jit::JitRequest`].
 pub struct Request<'a> {
-    /// The code.
+    /// The code: bitcode, or that of [joined](okl_abi::jit::joined) loops.
     pub bitcode: &'a [u8],
     /// Where what it declares is.
     pub addresses: &'a [u64],
@@ -63,19 +64,17 @@ pub fn make(request: &Request<'_>) -> Result<Version, String> {
     own_targets();
     let own = Machine::own().ok_or("this LLVM has no code for the processor")?;
     let (machine, [processor, features]) = own;
-    let mut code = OwnModule::read(request.bitcode)?;
+    let (mut code, names) = read(request.bitcode)?;
     code.tell_nobody();
     code.place_anywhere();
     let mut symbols = Vec::new();
     let known = known(request)?;
     drop_arguments(&code, request.unwanted)?;
     {
-        let declared = declared(&code);
-        if declared.len() != request.addresses.len() {
+        if names.len() != request.addresses.len() {
             return Err("the addresses are those of other code".to_string());
         }
-        for (one, &address) in declared.iter().zip(request.addresses) {
-            let name = one.name();
+        for (name, &address) in names.into_iter().zip(request.addresses) {
             let has_versions = effects_of(&name).has(Effects::HAS_VERSIONS);
             let address = if has_versions {
                 request.receiver
@@ -84,7 +83,7 @@ pub fn make(request: &Request<'_>) -> Result<Version, String> {
             };
             symbols.push((name, address));
         }
-        fold::variables(&code, &declared, &known);
+        fold::variables(&code, &symbols, &known);
         fold::parameters(&code, &known);
         fold::behind_parameters(&code, &known);
         let has = |flag: i64| request.flags & flag != 0;
@@ -148,6 +147,16 @@ fn drop_arguments(code: &Module, which: i64) -> Result<(), String> {
         one.erase_unused();
     }
     Ok(())
+}
+
+/// The code, and the names there of what is at its addresses.
+fn read(bitcode: &[u8]) -> Result<(OwnModule, Vec<String>), String> {
+    if let Some(joined) = Joined::read(bitcode) {
+        return join::join(&joined);
+    }
+    let code = OwnModule::read(bitcode)?;
+    let names = declared(&code).into_iter().map(|one| one.name()).collect();
+    Ok((code, names))
 }
 
 fn known<'a>(request: &Request<'a>) -> Result<Vec<Known<'a>>, String> {

@@ -5,11 +5,13 @@
 
 use super::calls::Made;
 use super::{Described, DescribedArgument};
-use crate::analysis::access::{Touched, Uses, notices_place, touched, uses};
+use crate::analysis::access::{
+    Pointers, Touched, Uses, notices_place, outside, pointers, touched_of_each, uses,
+};
 use crate::analysis::increments;
 use crate::analysis::kernel::Kernel;
 use crate::ir::{Access, Element, Mode, Parameter, Place};
-use crate::llvm::{Function, Module, Opcode, OwnModule, Value};
+use crate::llvm::{Function, Module, OwnModule};
 use crate::simplified::simplified;
 
 /// The kernels of a module, simplified.
@@ -195,20 +197,6 @@ fn may_throw<'m>(function: Function<'m>, above: &mut Vec<Function<'m>>) -> bool 
         })
 }
 
-/// A component that a kernel uses of an element, and that it does not have.
-fn outside<'a>(
-    element: Element,
-    mut used: impl Iterator<Item = &'a std::ops::Range<i64>>,
-) -> Option<i64> {
-    let (bytes, components) = (element.scalar.bytes, element.components);
-    used.find_map(|range| {
-        if range.start < 0 {
-            return Some(range.start.div_euclid(bytes));
-        }
-        (range.end > bytes * components).then(|| (range.start / bytes).max(components))
-    })
-}
-
 /// What is doubtful in the components that a kernel uses of an element.
 fn doubt(element: Element, touched: &Touched, is_written: bool) -> Option<String> {
     let (bytes, components) = (element.scalar.bytes, element.components);
@@ -235,40 +223,6 @@ fn doubt(element: Element, touched: &Touched, is_written: bool) -> Option<String
     Some(format!(
         "is OP_WRITE, but the kernel leaves component {first}{plural} as it was; components count from 0"
     ))
-}
-
-/// For each element the pointers that a simplified kernel has to it by a parameter, with the element's number.
-type Pointers<'m> = Vec<(i64, Vec<Value<'m>>)>;
-
-fn pointers<'m>(
-    module: &'m Module,
-    parameter: Value<'m>,
-    is_several: bool,
-) -> Option<Pointers<'m>> {
-    if !is_several {
-        return Some(vec![(0, vec![parameter])]);
-    }
-    let mut pointers: Pointers<'m> = Vec::new();
-    let mut rest = vec![parameter];
-    while let Some(address) = rest.pop() {
-        for user in address.users() {
-            let instruction = user.as_instruction()?;
-            match instruction.opcode() {
-                Opcode::LLVMGetElementPtr => rest.push(user),
-                Opcode::LLVMLoad => {
-                    // Any of them: what is done is done to one of them.
-                    let (_, column) = address.base_and_offset(module);
-                    let column = column.unwrap_or(-1);
-                    match pointers.iter_mut().find(|(one, _)| *one == column) {
-                        Some((_, all)) => all.push(user),
-                        None => pointers.push((column, vec![user])),
-                    }
-                }
-                _ => return None,
-            }
-        }
-    }
-    Some(pointers)
 }
 
 /// What a kernel gets of an argument.
@@ -303,17 +257,7 @@ impl<'m> Handed<'_, 'm> {
 
     /// For each element what is touched of it; none where that is not known.
     fn touched(&self) -> Option<Vec<Touched>> {
-        let each = self.pointers.iter().map(|(column, pointers)| {
-            let mut all = Touched::default();
-            for pointer in pointers {
-                let one = touched(self.copy, *pointer).filter(|_| *column >= 0)?;
-                all.read.extend(one.read);
-                all.written.extend(one.written);
-                all.surely.extend(one.surely);
-            }
-            Some(all)
-        });
-        each.collect()
+        touched_of_each(self.copy, &self.pointers)
     }
 
     /// `done`: what the simplified kernel does.

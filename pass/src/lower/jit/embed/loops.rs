@@ -2,17 +2,21 @@
 
 use std::collections::HashSet;
 
-use okl_abi::jit::value;
+use okl_abi::jit::{code_flags, value};
 use okl_abi::op2::{Parameter as Passed, f};
 
-use super::{At, Left, Place, Reached, add_entry, addresses, copy, erase_unused, fold, tell};
+use super::{
+    At, Left, Place, Reached, add_entry, addresses, copy, declared, erase_unused, fold, tell,
+};
+use crate::analysis::access::{outside, pointers, touched_of_each};
 use crate::analysis::call_graph::is_final;
 use crate::analysis::kernel::Kernel;
-use crate::ir::Mode;
+use crate::ir::{Kind, Mode};
 use crate::llvm::{Call, Function, Module, OwnModule, VectorUnit, demangle};
 use crate::lower::cpu::lanes::{loops, operand, record};
 use crate::marks::runs_range;
 use crate::record::LoopRecord;
+use crate::simplified::Unrolled;
 
 /// Finds those of a lowered module that can be left.
 pub(super) fn check<'m>(module: &'m Module, unit: &VectorUnit<'_>) -> Vec<Left<'m>> {
@@ -56,15 +60,63 @@ fn of<'m>(
     values.extend(shapes(module, &roots));
     let counts = [Mode::Increment, Mode::Min, Mode::Max];
     let counts_lanes = record.accesses.iter().any(|one| counts.contains(&one.mode));
+    let waits = may_wait(module, kernel, record).and_then(|()| knows_variables(&code, &values));
+    if let Err(why) = &waits {
+        for site in sites {
+            let message = format!("loop runs at once with OKL_LAZY=1, too: {why}");
+            site.instruction().remark("Lazy", &message, true);
+        }
+    }
+    let waits = waits.map_or(0, |()| code_flags::MAY_WAIT);
     Ok(Left {
         at: At::Loops(sites.to_vec()),
         name: demangle(&kernel.name()),
         bitcode: code.bitcode(),
         addresses,
         values,
-        flags: reached.flags(kernel, counts_lanes, false),
+        flags: reached.flags(kernel, counts_lanes, false) | waits,
         vector_bits: i64::from(unit.bits(kernel)),
     })
+}
+
+/// Whether a kernel, which writes its arguments alone, also reads nothing but these and variables that it names, and uses of each
+/// argument the element alone; and if not, why.
+fn may_wait(module: &Module, kernel: Function<'_>, record: &LoopRecord<'_>) -> Result<(), String> {
+    let kernel = Unrolled::of(module, kernel);
+    let parameters = record.parameters();
+    Kernel::of(module, *kernel, &parameters).reads_known_memory()?;
+    for (at, (parameter, value)) in parameters.iter().zip(kernel.parameters()).enumerate() {
+        if parameter.kind == Kind::Number {
+            continue;
+        }
+        let known = parameter.access.element.and_then(|element| {
+            let pointers = pointers(module, value, parameter.is_table())?;
+            let touched = touched_of_each(module, &pointers)?;
+            let mut touched = touched.iter();
+            touched
+                .all(|one| outside(element, one.all()).is_none())
+                .then_some(())
+        });
+        known.ok_or_else(|| {
+            format!("what its kernel uses of arg{at} besides the element is not known")
+        })?;
+    }
+    Ok(())
+}
+
+/// Whether all variables that code names are among its values; and if not, which is not.
+fn knows_variables(code: &Module, values: &[Place<'_>]) -> Result<(), String> {
+    for (at, one) in declared(code).into_iter().enumerate() {
+        let mut known = values.iter().filter(|one| one.kind == value::VARIABLE);
+        let is_variable = one.as_global().is_some_and(|one| one.is_declaration());
+        if is_variable && !known.any(|one| one.place == at as i64) {
+            let name = demangle(&one.name());
+            return Err(format!(
+                "its kernel reads {name}, which is large or has pointers"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// What is reached, in a module of its own, and what runs the loop there.
