@@ -14,6 +14,7 @@ mod declarations;
 mod definitions;
 mod diagnostics;
 pub(crate) mod edits;
+mod instances;
 mod normalise;
 pub(crate) mod occa;
 mod scopes;
@@ -85,6 +86,12 @@ pub fn normalise_for(
     }
     let mut normalised = edits::apply(&done.tokens, done.edits, mode);
     normalised.extend(entries);
+    if done.has_instances && mode == Mode::Source {
+        // Where the preprocessor has run the text has it: see `okl_implicit.hpp`.
+        let first = done.tokens.position(0);
+        let place = format!("#line {} \"{}\"\n", first.line, first.quoted);
+        normalised.insert_str(0, &format!("#include <okl_instances.hpp>\n{place}"));
+    }
     if done.has_markers {
         let first = done.tokens.position(0);
         let place = format!("{} \"{}\"\n", first.line, first.quoted);

@@ -22,6 +22,12 @@ macro_rules! for_each_cpu_fn {
             fn okl_cpu_version_v1(call: ptr, code: ptr, function: ptr, arguments: ptr) -> ptr: [HAS_VERSIONS];
             /// It has run.
             fn okl_cpu_ran_v1(call: ptr): [];
+            /// Puts a `KernelInstance` into the table of kernels that programs find by their names.
+            fn okl_cpu_add_kernel_v1(kernel: ptr): [APART];
+            /// Takes it out.
+            fn okl_cpu_remove_kernel_v1(kernel: ptr): [APART];
+            /// The code of the kernel that an `AskedKernel` names, or null: then its message says why.
+            fn okl_cpu_find_kernel_v1(asked: ptr) -> ptr: [];
         }
     };
 }
@@ -37,6 +43,36 @@ abi_structs! {
         place: ptr,
         /// The library's: 0 until it has met the kernel.
         number: i64,
+    }
+
+    /// A kernel in the table; a variable of its file. Texts are NUL-terminated.
+    struct KernelInstance {
+        /// Its type and the name of its function, in the words of the compiler: `[T = void (*)(int), F = &name]` is the end.
+        told: ptr,
+        /// What the user calls it, with its arguments as a template; or these alone.
+        arguments: ptr,
+        /// Its function.
+        code: ptr,
+        /// Where it is named: the file.
+        file: ptr,
+        /// The line.
+        line: i64,
+    }
+
+    /// Which kernel a program wants to call.
+    struct AskedKernel {
+        /// What it is called.
+        name: ptr,
+        /// Its type, in the words of the compiler: `[T = void (*)(int)]` is the end.
+        told: ptr,
+        /// Where it is asked for: the file.
+        file: ptr,
+        /// The line.
+        line: i64,
+        /// Where a message has room.
+        message: ptr,
+        /// For so many bytes, with the NUL.
+        room: i64,
     }
 
     /// A region that runs.
@@ -57,6 +93,6 @@ mod tests {
     #[test]
     fn the_list_is_the_one_of_its_version() {
         let hash = crate::hash(TEXT, LAYOUT_TEXT);
-        assert_eq!((ALL.len(), hash), (5, 0xe3cd76f05f6918d9));
+        assert_eq!((ALL.len(), hash), (8, 0x5c665d9704f6768f));
     }
 }
