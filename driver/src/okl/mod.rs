@@ -63,6 +63,17 @@ pub fn normalise_for(
     mode: Mode,
     occa: Option<Occa>,
 ) -> Result<String, Vec<Diagnostic>> {
+    normalise_with_templates(text, file, mode, occa).map(|done| done.0)
+}
+
+/// The same, and the kernels that are templates: their names, and where they stand.
+#[expect(clippy::type_complexity, reason = "said above")]
+pub(crate) fn normalise_with_templates(
+    text: &str,
+    file: &str,
+    mode: Mode,
+    occa: Option<Occa>,
+) -> Result<(String, Vec<(String, String)>), Vec<Diagnostic>> {
     let tokens = Tokens::of(text, file);
     let mut done = normalise::Normaliser::run(tokens, mode);
     if !done.errors.is_empty() {
@@ -102,5 +113,5 @@ pub fn normalise_for(
         };
         normalised.insert_str(0, &head);
     }
-    Ok(normalised)
+    Ok((normalised, done.templates))
 }

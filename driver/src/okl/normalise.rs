@@ -21,6 +21,8 @@ pub(crate) struct Normaliser<'a> {
     /// Whether markers are called.
     pub(crate) has_markers: bool,
     pub(crate) kernels: Vec<Kernel>,
+    /// The kernels that are templates: their names, and where they stand.
+    pub(crate) templates: Vec<(String, String)>,
     /// Whether instances of kernels are put into the table of them.
     pub(crate) has_instances: bool,
     depth: usize,
@@ -52,6 +54,7 @@ impl<'a> Normaliser<'a> {
             errors: Vec::new(),
             has_markers: false,
             kernels: Vec::new(),
+            templates: Vec::new(),
             has_instances: false,
             depth: 0,
         };

@@ -26,6 +26,10 @@ macro_rules! for_each_cpu_fn {
             fn okl_cpu_add_kernel_v1(kernel: ptr): [APART];
             /// Takes it out.
             fn okl_cpu_remove_kernel_v1(kernel: ptr): [APART];
+            /// A `KernelSource` is part of the program.
+            fn okl_cpu_add_source_v1(source: ptr): [APART];
+            /// It no longer is.
+            fn okl_cpu_remove_source_v1(source: ptr): [APART];
             /// The code of the kernel that an `AskedKernel` names, or null: then its message says why.
             fn okl_cpu_find_kernel_v1(asked: ptr) -> ptr: [];
         }
@@ -33,6 +37,9 @@ macro_rules! for_each_cpu_fn {
 }
 
 for_each_cpu_fn!(function_table);
+
+/// The variable with the address of the instance, in a file that is compiled for one while a program runs.
+pub const INSTANCE: &str = "okl_kernel_instance_v1";
 
 abi_structs! {
     /// A kernel; a variable of its file.
@@ -57,6 +64,20 @@ abi_structs! {
         file: ptr,
         /// The line.
         line: i64,
+    }
+
+    /// The text of a file that has kernels which are templates; a variable of the file. Texts are NUL-terminated.
+    struct KernelSource {
+        /// The text as the compiler had it, in zlib's form.
+        packed: ptr,
+        /// So many bytes.
+        packed_size: i64,
+        /// Of the text itself.
+        size: i64,
+        /// Which compiler that was, and the words for `okl-c++`; a line each.
+        words: ptr,
+        /// What its templates are called, and where they stand; a line each.
+        names: ptr,
     }
 
     /// Which kernel a program wants to call.
@@ -93,6 +114,6 @@ mod tests {
     #[test]
     fn the_list_is_the_one_of_its_version() {
         let hash = crate::hash(TEXT, LAYOUT_TEXT);
-        assert_eq!((ALL.len(), hash), (8, 0x5c665d9704f6768f));
+        assert_eq!((ALL.len(), hash), (10, 0xeecccd4593aa8f4c));
     }
 }

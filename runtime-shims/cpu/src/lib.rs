@@ -8,6 +8,7 @@
 //! | `kernels` | the kernels of the program, what their calls took, and the table of it |
 //! | `regions` | versions of regions |
 //! | `names` | what kernels are called, and their types, in the words of compilers |
+//! | `sources` | the texts that kernels are made from while the program runs |
 //! | `table` | the kernels that programs find by their names |
 
 mod bytes;
@@ -16,11 +17,16 @@ mod kernels;
 mod layers;
 mod names;
 mod regions;
+mod sources;
 mod table;
 
 use kernels::{okl_cpu_accesses_v1, okl_cpu_begin_kernel_v1, okl_cpu_end_kernel_v1};
 use regions::{okl_cpu_ran_v1, okl_cpu_version_v1};
-use table::{okl_cpu_add_kernel_v1, okl_cpu_find_kernel_v1, okl_cpu_remove_kernel_v1};
+use sources::okl_cpu_add_source_v1;
+use table::{
+    okl_cpu_add_kernel_v1, okl_cpu_find_kernel_v1, okl_cpu_remove_kernel_v1,
+    okl_cpu_remove_source_v1,
+};
 
 mod exported {
     macro_rules! export {

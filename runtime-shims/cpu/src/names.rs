@@ -1,5 +1,7 @@
 //! What kernels are called, and their types, in the words of compilers.
 
+use std::ffi::{CStr, c_char, c_void};
+
 /// What a compiler tells of a template's arguments: `... [T = void (*)(int), F = &name]`, `[with T = ...; T F = name<int>]`.
 pub(crate) struct Told<'a> {
     /// The type.
@@ -77,6 +79,16 @@ pub(crate) fn is_of_one_file(ty: &str) -> bool {
     ["(anonymous", "{anonymous", "(lambda", "<lambda", "(unnamed"]
         .iter()
         .any(|one| ty.contains(one))
+}
+
+/// A NUL-terminated text.
+///
+/// # Safety
+/// It is one.
+pub(crate) unsafe fn text(at: *mut c_void) -> String {
+    // SAFETY: the caller's promise.
+    let text = unsafe { CStr::from_ptr(at.cast::<c_char>()) };
+    text.to_string_lossy().into_owned()
 }
 
 #[cfg(test)]

@@ -3,12 +3,13 @@
 //! Guarantee: what is found has the name and the parameters that are asked for, and there is no other such kernel; all else is
 //! an error that says what there is.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::c_void;
 use std::sync::Mutex;
 
 use okl_abi::cpu::{AskedKernel, KernelInstance};
 
-use crate::names::{Told, arguments, is_of_one_file, parameters, plain};
+use crate::names::{Told, arguments, is_of_one_file, parameters, plain, text};
+use crate::sources;
 
 /// A kernel in the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,16 +25,6 @@ struct Entry {
 }
 
 static TABLE: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
-
-/// A NUL-terminated text.
-///
-/// # Safety
-/// It is one.
-unsafe fn text(at: *mut c_void) -> String {
-    // SAFETY: the caller's promise.
-    let text = unsafe { CStr::from_ptr(at.cast::<c_char>()) };
-    text.to_string_lossy().into_owned()
-}
 
 /// See [`okl_abi::cpu`].
 ///
@@ -66,6 +57,16 @@ pub(crate) unsafe fn okl_cpu_remove_kernel_v1(kernel: *mut c_void) {
     table.retain(|one| one.key != kernel.addr());
 }
 
+/// See [`okl_abi::cpu`]. What was made of it goes with it.
+///
+/// # Safety
+/// As `okl_cpu_remove_kernel_v1`.
+pub(crate) unsafe fn okl_cpu_remove_source_v1(source: *mut c_void) {
+    sources::remove(source.addr());
+    // SAFETY: the caller's promise.
+    unsafe { okl_cpu_remove_kernel_v1(source) };
+}
+
 /// See [`okl_abi::cpu`].
 ///
 /// # Safety
@@ -77,10 +78,8 @@ pub(crate) unsafe fn okl_cpu_find_kernel_v1(asked: *mut c_void) -> *mut c_void {
         let texts = (text(asked.name), text(asked.told), text(asked.file));
         (asked, texts.0, texts.1, texts.2)
     };
-    let found = {
-        let table = TABLE.lock().expect("no panic while it is locked");
-        find(&table, &name, Told::of(&told).ty)
-    };
+    let ty = Told::of(&told).ty;
+    let found = found(&name, ty).and_then(|found| found.map_or_else(|| made(&name, ty), Ok));
     match found {
         Ok(code) => std::ptr::with_exposed_provenance_mut(code),
         Err(why) => {
@@ -103,8 +102,40 @@ pub(crate) unsafe fn okl_cpu_find_kernel_v1(asked: *mut c_void) -> *mut c_void {
     }
 }
 
-/// The code of the kernel of this name and type.
-fn find(table: &[Entry], name: &str, ty: &str) -> Result<usize, String> {
+/// What is in the table.
+fn found(name: &str, ty: &str) -> Result<Option<usize>, String> {
+    let table = TABLE.lock().expect("no panic while it is locked");
+    find(&table, name, ty)
+}
+
+/// An instance that is made now.
+fn made(name: &str, ty: &str) -> Result<usize, String> {
+    let meanwhile = || found(name, ty).ok().flatten();
+    match sources::instance(name, ty, meanwhile) {
+        None => {
+            let table = TABLE.lock().expect("no panic while it is locked");
+            Err(unknown(&table, name.trim()))
+        }
+        Some(Err(why)) => Err(why),
+        Some(Ok((code, key, place))) => {
+            let entry = Entry {
+                key,
+                name: plain(name),
+                ty: ty.to_owned(),
+                code,
+                place,
+            };
+            let mut table = TABLE.lock().expect("no panic while it is locked");
+            if !table.contains(&entry) {
+                table.push(entry);
+            }
+            Ok(code)
+        }
+    }
+}
+
+/// The code of the kernel of this name and type; nothing where none has the name.
+fn find(table: &[Entry], name: &str, ty: &str) -> Result<Option<usize>, String> {
     let (wanted, shown) = (plain(name), name.trim());
     if is_of_one_file(ty) {
         return Err(format!(
@@ -120,7 +151,7 @@ fn find(table: &[Entry], name: &str, ty: &str) -> Result<usize, String> {
         .collect();
     right.dedup_by_key(|one| one.code);
     match (right.as_slice(), named.as_slice()) {
-        ([one], _) => Ok(one.code),
+        ([one], _) => Ok(Some(one.code)),
         ([one, other, ..], _) => Err(format!(
             "there are several kernels '{shown}' with {}: at {} and at {}; name one with its namespace, or give it another name",
             parameters(ty),
@@ -137,7 +168,7 @@ fn find(table: &[Entry], name: &str, ty: &str) -> Result<usize, String> {
                 parameters(ty)
             ))
         }
-        ([], []) => Err(unknown(table, shown)),
+        ([], []) => Ok(None),
     }
 }
 
@@ -195,9 +226,9 @@ mod tests {
             entry("both", ints, 6),
         ];
         let find = |name: &str, ty| find(&table, name, ty);
-        assert_eq!(find("add < int >", ints), Ok(1));
-        assert_eq!(find("add<float>", "void(*)(float*)"), Ok(2));
-        assert_eq!(find("twice", floats), Ok(4));
+        assert_eq!(find("add < int >", ints), Ok(Some(1)));
+        assert_eq!(find("add<float>", "void(*)(float*)"), Ok(Some(2)));
+        assert_eq!(find("twice", floats), Ok(Some(4)));
         let wrong = |name: &str, ty| find(name, ty).unwrap_err();
         assert_eq!(
             wrong("add<int>", floats),
@@ -208,12 +239,13 @@ mod tests {
             "there are several kernels 'both' with (int *): at k.okl:5 and at k.okl:6; name one with its namespace, or give it \
              another name"
         );
-        let none = wrong("a::add<long>", ints);
+        assert_eq!(find("a::add<long>", ints), Ok(None));
+        let none = unknown(&table, "a::add<long>");
         assert!(
             none.starts_with("there is no kernel 'a::add<long>': there are add<float>, add<int>; "),
             "{none}"
         );
-        let none = wrong("mul", ints);
+        let none = unknown(&table, "mul");
         assert!(
             none.contains("there are add<float>, add<int>, both, twice; "),
             "{none}"

@@ -8,6 +8,8 @@
 extern "C" {
 void okl_cpu_add_kernel_v1(void *kernel);
 void okl_cpu_remove_kernel_v1(void *kernel);
+void okl_cpu_add_source_v1(void *source);
+void okl_cpu_remove_source_v1(void *source);
 void *okl_cpu_find_kernel_v1(void *asked);
 }
 
@@ -35,6 +37,23 @@ public:
 
 private:
   Entry entry;
+};
+
+// The text of a file with templates, as okl-c++ puts it into the object: `KernelSource` there.
+class Source {
+public:
+  Source(const char *packed, long long packed_size, long long size, const char *words, const char *names)
+      : packed(packed), packed_size(packed_size), size(size), words(words), names(names) {
+    okl_cpu_add_source_v1(this);
+  }
+  ~Source() { okl_cpu_remove_source_v1(this); }
+  Source(const Source &) = delete;
+  Source &operator=(const Source &) = delete;
+
+private:
+  const char *packed;
+  long long packed_size, size;
+  const char *words, *names;
 };
 
 // A type alone.
