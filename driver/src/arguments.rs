@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::tune;
 
 /// The options of the drivers, and what each is for.
-pub const OPTIONS: [(&str, &str); 18] = [
+pub const OPTIONS: [(&str, &str); 19] = [
     (
         "--okl-target=mpi|cpu|[mpi+]cuda|[mpi+]hip|[mpi+]spirv[,cpu]",
         "where parallel regions and kernels go",
@@ -22,6 +22,10 @@ pub const OPTIONS: [(&str, &str); 18] = [
     (
         "--okl-jit",
         "OP2's loops are compiled once more while the program runs, for what is known then",
+    ),
+    (
+        "--okl-plugin=FILE",
+        "a library of the user's that knows of more parallel loops",
     ),
     (
         "--okl-libdevice=FILE|FOLDER|none",
@@ -86,6 +90,8 @@ pub struct Wishes {
     pub fuse: bool,
     /// Code of loops is embedded for versions that are made at run time.
     pub jit: bool,
+    /// The libraries that know of more parallel loops.
+    pub plugins: Vec<PathBuf>,
     /// Where libdevice is, if the command says it.
     pub libdevice: Option<String>,
     /// The remarks are explained.
@@ -371,9 +377,13 @@ impl Wishes {
             ("jit", self.jit),
         ];
         let flags = flags.into_iter().filter(|(_, is_said)| *is_said);
-        said.chain(flags.map(|(name, _)| format!("{PREFIX}{name}")))
-            .map(OsString::from)
-            .collect()
+        let words = said.chain(flags.map(|(name, _)| format!("{PREFIX}{name}")));
+        let plugins = self.plugins.iter().map(|file| {
+            let mut word = OsString::from(format!("{PREFIX}plugin="));
+            word.push(file);
+            word
+        });
+        words.map(OsString::from).chain(plugins).collect()
     }
 
     /// The options for another command that compiles.
@@ -418,6 +428,11 @@ impl Wishes {
             None if wish == "strict" => self.strict = true,
             None if wish == "fuse" => self.fuse = true,
             None if wish == "jit" => self.jit = true,
+            Some(("plugin", file)) if !file.is_empty() => {
+                // A name without a folder would be looked for elsewhere.
+                let file = std::path::absolute(file).map_err(|why| format!("{file}: {why}"))?;
+                self.plugins.push(file);
+            }
             Some(("libdevice", place)) if !place.is_empty() => {
                 self.libdevice = Some(place.to_owned());
             }
@@ -578,7 +593,7 @@ mod tests {
         let error = |word: &str| Arguments::read(vec![word.into()]).unwrap_err();
         assert_eq!(
             error("--okl-fast"),
-            "unknown option '--okl-fast'; there are: --okl-target=mpi|cpu|[mpi+]cuda|[mpi+]hip|[mpi+]spirv[,cpu], --okl-strict, --okl-fuse, --okl-jit, \
+            "unknown option '--okl-fast'; there are: --okl-target=mpi|cpu|[mpi+]cuda|[mpi+]hip|[mpi+]spirv[,cpu], --okl-strict, --okl-fuse, --okl-jit, --okl-plugin=FILE, \
              --okl-libdevice=FILE|FOLDER|none, --okl-explain[=FILE], --okl-schedules=FILE, --okl-tune=COMMAND, --okl-tune-build=COMMAND, --okl-tune-program=FILE, \
              --okl-tune-measure=TEXT, --okl-tune-runs=N, --okl-tune-limit=SECONDS, --okl-tune-ignore-output, --okl-show, --okl-normalize, --okl-occa, --okl-version"
         );

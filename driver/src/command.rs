@@ -25,7 +25,7 @@ use crate::occa_devices::{self, Layout, Writes};
 use crate::okl_inputs::{self, Kind, Source, Step, Steps};
 use crate::quote::command_line;
 use crate::tune::told::Tuned;
-use crate::{explain, okl, tune};
+use crate::{embedded, explain, okl, tune};
 
 /// Has clang keep the places of code, as it does where remarks of some name are asked for.
 const PLACES: &str = "-Rpass=^okl-places$";
@@ -328,6 +328,7 @@ impl Context<'_> {
             true => okl::Occa::Devices,
             false => okl::Occa::Processor,
         });
+        let embedded = embedded::words(self.arguments, &self.compiler);
         let mut failed = None;
         for source in steps.sources.iter().take_while(|_| !step.is_to_end()) {
             let command = self.preprocesses(source)?;
@@ -338,6 +339,7 @@ impl Context<'_> {
                 source,
                 occa,
                 self.tuned.as_ref(),
+                embedded.as_deref(),
                 expand,
             )?;
             failed = failed.or(failure);
@@ -521,7 +523,7 @@ fn before(
         if !arguments.has_plugin {
             words.push(joined("-fpass-plugin=", &found.plugin()));
         }
-        if !arguments.okl.is_empty() {
+        if !arguments.okl.is_empty() || !arguments.wishes.plugins.is_empty() {
             // Errors name them.
             words.push(PLACES.into());
         }
@@ -540,6 +542,9 @@ fn before(
         }
         if arguments.wishes.jit {
             proper("-okl-jit");
+        }
+        for file in &arguments.wishes.plugins {
+            proper(&format!("-okl-plugin={}", file.display()));
         }
         if let Some(words) = link_time::kept_words(arguments, language) {
             proper(&format!("-okl-keep={words}"));

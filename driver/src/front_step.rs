@@ -20,6 +20,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::{flag, low_level};
 
 use crate::command::exit_code;
+use crate::embedded;
 use crate::loop_chains::{self, Dialect};
 use crate::okl::{self, Mode};
 use crate::okl_inputs::{Kind, Source, Steps};
@@ -120,13 +121,14 @@ pub(crate) fn end_as(failure: Failure) -> ExitCode {
 }
 
 /// Preprocesses and rewrites an input; `typed` is standard input. OCCA may call the kernels of OKL; `tuned` has schedules for
-/// loop chains; `expand` is the preprocessor of a dialect.
+/// loop chains; where programs have instances of its templates compiled, by the words in `embedded`; `expand` is the preprocessor of a dialect.
 pub(crate) fn rewrite(
     command: &[OsString],
     typed: Option<&File>,
     source: &Source,
     occa: Option<okl::Occa>,
     tuned: Option<&Tuned>,
+    embedded: Option<&[u8]>,
     expand: impl Fn(&str, Dialect) -> Result<String, String>,
 ) -> Result<Option<Failure>, String> {
     let name = match source.name.to_str() {
@@ -156,8 +158,15 @@ pub(crate) fn rewrite(
     let facts = loop_chains::Facts::of(&text);
     let text = okl::without_definitions(&text);
     let text = okl::at_columns(&text, read);
+    let mut templates = Vec::new();
     let mut rewritten = match source.kind {
-        Kind::Okl => okl::normalise_for(&text, &name, Mode::Preprocessed, occa),
+        Kind::Okl => {
+            let done = okl::normalise_with_templates(&text, &name, Mode::Preprocessed, occa);
+            done.map(|(text, found)| {
+                templates = found;
+                text
+            })
+        }
         Kind::Chains(_) => Ok(text),
     };
     if let Ok(text) = &rewritten
@@ -167,7 +176,12 @@ pub(crate) fn rewrite(
         rewritten = loop_chains::marked(text, &name, facts, tuned, read, expand)?;
     }
     match rewritten {
-        Ok(text) => fs::write(&source.file, text).map_err(failed)?,
+        Ok(mut text) => {
+            if let Some(words) = embedded.filter(|_| !templates.is_empty()) {
+                text += &embedded::source(&text, words, &templates);
+            }
+            fs::write(&source.file, text).map_err(failed)?;
+        }
         Err(errors) => {
             errors.iter().for_each(|error| eprintln!("{error}"));
             return Ok(Some(Failure::Text));

@@ -10,6 +10,7 @@ pub mod arguments;
 #[path = "../../attributes/mod.rs"]
 mod attributes;
 pub mod command;
+mod embedded;
 pub mod explain;
 mod front_step;
 pub mod installation;

@@ -27,7 +27,7 @@ const OF_OUTPUT: &str =
     " -C -CC -P -dD -dI -dM -dN -dU -MJ -mllvm -save-temps --save-temps -ftime-trace ";
 const OF_OUTPUT_WITH: [&str; 3] = ["-save-temps=", "--save-temps=", "-ftime-trace="];
 /// How options begin that clang has no use for where the text is preprocessed already.
-const OF_PREPROCESSOR: [&str; 19] = [
+pub(crate) const OF_PREPROCESSOR: [&str; 19] = [
     "-C",
     "-F",
     "-H",
@@ -486,7 +486,7 @@ pub(crate) fn plain(input: &OsStr) -> OsString {
     }
 }
 
-fn is(words: &str, option: &OsStr) -> bool {
+pub(crate) fn is(words: &str, option: &OsStr) -> bool {
     is_one_of(words, option.to_str().unwrap_or_default())
 }
 

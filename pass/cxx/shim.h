@@ -47,6 +47,9 @@ void okl_libdevice_option(OklTextSink Write, void *To);
 // What `-okl-keep` says.
 void okl_keep_option(OklTextSink Write, void *To);
 
+// The files of the user's plug-ins, a line each.
+void okl_plugin_option(OklTextSink Write, void *To);
+
 // Diagnostics. Function and At may be null.
 void okl_diagnose(LLVMModuleRef M, LLVMValueRef Function, LLVMValueRef At, OklText Message,
                   bool IsError);

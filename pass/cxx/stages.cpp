@@ -34,6 +34,14 @@ cl::opt<std::string> *LibdeviceOption =
 cl::opt<std::string> *KeepOption =
     option<std::string>("okl-keep", "Keep modules as the compiler made them for loop chains whose functions are in other files; the words by which this one is compiled");
 
+cl::list<std::string> *PluginOption = []() -> cl::list<std::string> * {
+  unsigned Major, Minor, Patch;
+  LLVMGetVersion(&Major, &Minor, &Patch);
+  return Major == LLVM_VERSION_MAJOR
+             ? new cl::list<std::string>("okl-plugin", cl::desc("A library that knows of more parallel loops: see okl_plugin.h"))
+             : nullptr;
+}();
+
 bool run(size_t Number, Module &M, Function *F, StringRef Parameters, void *Analyses) {
   std::string Target = TargetOption ? TargetOption->getValue() : "";
   return okl_run_stage(Number, wrap(&M), wrap(F), text(Parameters), text(Target),
@@ -110,6 +118,15 @@ extern "C" void okl_libdevice_option(OklTextSink Write, void *To) {
 extern "C" void okl_keep_option(OklTextSink Write, void *To) {
   if (KeepOption)
     Write(To, text(KeepOption->getValue()));
+}
+
+// The user's plug-ins, a line each.
+extern "C" void okl_plugin_option(OklTextSink Write, void *To) {
+  if (PluginOption)
+    for (const std::string &One : *PluginOption) {
+      std::string Line = One + "\n";
+      Write(To, text(Line));
+    }
 }
 
 extern "C" void okl_register(void *Builder) {

@@ -6,6 +6,7 @@
 //! | declines are errors | `okl-lower<strict>` | `-mllvm -okl-strict` | |
 //! | parallel loops that follow each other are chains | `okl-lower<fuse>` | `-mllvm -okl-fuse` | |
 //! | code is left to be compiled once more | | `-mllvm -okl-jit` | |
+//! | plug-ins of the user's | `okl-plugins<FILE;FILE>` | `-mllvm -okl-plugin=FILE` | |
 //! | modules are kept for linking | | `-mllvm -okl-keep=WORDS` | |
 //! | mathematical functions on CUDA devices | | `-mllvm -okl-libdevice=FILE` | `OKL_LIBDEVICE=FILE`, `CUDA_PATH`, `CUDA_HOME` |
 //!

@@ -11,7 +11,7 @@ use crate::analysis::iterations;
 use crate::diagnostic::{Declined, Site, report};
 use crate::ir::{Origin, ParallelLoop, Part, Region};
 use crate::llvm::{self, Call, Module, OwnModule, Point, Run, Severity};
-use crate::lower::{cpu, gpu, jit, mpi};
+use crate::lower::{cpu, gpu, instance, jit, mpi, stated};
 use crate::options::{Options, plan_called};
 use crate::plan::{Plan, Plans};
 use crate::recognise::{self, Found, loop_chain, op2};
@@ -28,6 +28,12 @@ pub struct Stage {
 
 /// All stages in their order.
 pub const STAGES: &[Stage] = &[
+    // Of a file that a program has compiled for an instance of a kernel: the instance.
+    at(Point::Start, "okl-instance", |run| {
+        instance::run(run.module)
+    }),
+    // What the user's plug-ins know of becomes what okl does.
+    at(Point::Start, "okl-plugins", run_plugins),
     // As the compiler made it: recognise, analyse, plan, lower.
     at(Point::Start, "okl-lower", lower),
     // Wherever LLVM simplifies a function: it may know now which of its two versions it is.
@@ -58,6 +64,16 @@ pub const STAGES: &[Stage] = &[
 
 const fn at(point: Point, name: &'static str, run: fn(&Run<'_>) -> bool) -> Stage {
     Stage { name, point, run }
+}
+
+/// Those that the parameters name, or else the compiler's options.
+fn run_plugins(run: &Run<'_>) -> bool {
+    let named = run.parameters.split(';').filter(|one| !one.is_empty());
+    let mut files: Vec<_> = named.map(str::to_owned).collect();
+    if files.is_empty() {
+        files = llvm::plugin_option();
+    }
+    stated::run(run.module, &files, run.is_strict)
 }
 
 fn lower(run: &Run<'_>) -> bool {

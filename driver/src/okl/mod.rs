@@ -14,6 +14,7 @@ mod declarations;
 mod definitions;
 mod diagnostics;
 pub(crate) mod edits;
+mod instances;
 mod normalise;
 pub(crate) mod occa;
 mod scopes;
@@ -62,6 +63,17 @@ pub fn normalise_for(
     mode: Mode,
     occa: Option<Occa>,
 ) -> Result<String, Vec<Diagnostic>> {
+    normalise_with_templates(text, file, mode, occa).map(|done| done.0)
+}
+
+/// The same, and the kernels that are templates: their names, and where they stand.
+#[expect(clippy::type_complexity, reason = "said above")]
+pub(crate) fn normalise_with_templates(
+    text: &str,
+    file: &str,
+    mode: Mode,
+    occa: Option<Occa>,
+) -> Result<(String, Vec<(String, String)>), Vec<Diagnostic>> {
     let tokens = Tokens::of(text, file);
     let mut done = normalise::Normaliser::run(tokens, mode);
     if !done.errors.is_empty() {
@@ -85,6 +97,12 @@ pub fn normalise_for(
     }
     let mut normalised = edits::apply(&done.tokens, done.edits, mode);
     normalised.extend(entries);
+    if done.has_instances && mode == Mode::Source {
+        // Where the preprocessor has run the text has it: see `okl_implicit.hpp`.
+        let first = done.tokens.position(0);
+        let place = format!("#line {} \"{}\"\n", first.line, first.quoted);
+        normalised.insert_str(0, &format!("#include <okl_instances.hpp>\n{place}"));
+    }
     if done.has_markers {
         let first = done.tokens.position(0);
         let place = format!("{} \"{}\"\n", first.line, first.quoted);
@@ -95,5 +113,5 @@ pub fn normalise_for(
         };
         normalised.insert_str(0, &head);
     }
-    Ok(normalised)
+    Ok((normalised, done.templates))
 }

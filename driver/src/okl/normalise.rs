@@ -21,6 +21,10 @@ pub(crate) struct Normaliser<'a> {
     /// Whether markers are called.
     pub(crate) has_markers: bool,
     pub(crate) kernels: Vec<Kernel>,
+    /// The kernels that are templates: their names, and where they stand.
+    pub(crate) templates: Vec<(String, String)>,
+    /// Whether instances of kernels are put into the table of them.
+    pub(crate) has_instances: bool,
     depth: usize,
 }
 
@@ -50,6 +54,8 @@ impl<'a> Normaliser<'a> {
             errors: Vec::new(),
             has_markers: false,
             kernels: Vec::new(),
+            templates: Vec::new(),
+            has_instances: false,
             depth: 0,
         };
         this.scopes.push();

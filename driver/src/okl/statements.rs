@@ -120,6 +120,7 @@ impl Normaliser<'_> {
                 colon + 1
             }
             "template" if self.tokens.word(at + 1) == "<" => self.behind_head(at + 1, end),
+            "template" if self.is_attribute(at + 1) => self.instance(at, end),
             "namespace" => self.namespace(at, end),
             "inline" if self.tokens.word(at + 1) == "namespace" => self.namespace(at + 1, end),
             "using" => self.alias(at, end, context),

@@ -31,6 +31,7 @@ mod plugin;
 mod retarget;
 mod shim;
 mod types;
+mod user_plugins;
 mod value;
 mod vectors;
 
@@ -46,8 +47,11 @@ pub use instruction::{Block, Comparison, IntPredicate, Opcode, RealPredicate};
 pub use jit::{Linked, llvm_file, own_targets};
 pub use kernels::{Passes, Silence};
 pub use module::{Module, OwnModule, Visibility};
-pub use plugin::{PluginInfo, Point, Run, jit_option, keep_option, libdevice_option, plugin_info};
+pub use plugin::{
+    PluginInfo, Point, Run, jit_option, keep_option, libdevice_option, plugin_info, plugin_option,
+};
 pub use shim::{NaturalLoop, Severity, demangle, hash, hash_bytes, print, print_bytes};
 pub use types::Type;
+pub use user_plugins::{Heard, Stated, UserPlugin};
 pub use value::{Call, Function, Global, Instruction, Linkage, Value};
 pub use vectors::{Intrinsic, VectorUnit};

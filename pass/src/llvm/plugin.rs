@@ -36,6 +36,7 @@ unsafe extern "C" {
     fn okl_jit_option() -> bool;
     fn okl_libdevice_option(write: TextSink, to: *mut c_void);
     fn okl_keep_option(write: TextSink, to: *mut c_void);
+    fn okl_plugin_option(write: TextSink, to: *mut c_void);
 }
 
 /// What the compiler's option `-okl-libdevice` says; nothing without it.
@@ -49,6 +50,13 @@ pub fn keep_option() -> Option<String> {
     // SAFETY: the shim writes a live text.
     let said = collect_text(|write, to| unsafe { okl_keep_option(write, to) });
     (!said.is_empty()).then_some(said)
+}
+
+/// The files that the compiler's options `-okl-plugin` name.
+pub fn plugin_option() -> Vec<String> {
+    // SAFETY: the shim writes live texts.
+    let said = collect_text(|write, to| unsafe { okl_plugin_option(write, to) });
+    said.lines().map(str::to_owned).collect()
 }
 
 /// Whether the compiler's option `-okl-jit` is said.

@@ -240,6 +240,14 @@ impl Module {
     }
 }
 
+impl Function<'_> {
+    /// Leaves its declaration.
+    pub fn delete_body(self) {
+        // SAFETY: a function with a body, which nobody holds values of any more.
+        unsafe { okl_delete_body(self.raw()) }
+    }
+}
+
 impl<'m> Value<'m> {
     /// What an address is computed from by adding numbers, and their sum where they are constants.
     pub fn base_and_offset(self, module: &'m Module) -> (Value<'m>, Option<i64>) {

@@ -17,7 +17,7 @@ mod endless;
 pub mod external_calls;
 mod flags;
 mod fortran_units;
-mod forwarder;
+pub mod forwarder;
 mod globals;
 mod guards;
 mod iterations;

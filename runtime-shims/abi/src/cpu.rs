@@ -22,11 +22,24 @@ macro_rules! for_each_cpu_fn {
             fn okl_cpu_version_v1(call: ptr, code: ptr, function: ptr, arguments: ptr) -> ptr: [HAS_VERSIONS];
             /// It has run.
             fn okl_cpu_ran_v1(call: ptr): [];
+            /// Puts a `KernelInstance` into the table of kernels that programs find by their names.
+            fn okl_cpu_add_kernel_v1(kernel: ptr): [APART];
+            /// Takes it out.
+            fn okl_cpu_remove_kernel_v1(kernel: ptr): [APART];
+            /// A `KernelSource` is part of the program.
+            fn okl_cpu_add_source_v1(source: ptr): [APART];
+            /// It no longer is.
+            fn okl_cpu_remove_source_v1(source: ptr): [APART];
+            /// The code of the kernel that an `AskedKernel` names, or null: then its message says why.
+            fn okl_cpu_find_kernel_v1(asked: ptr) -> ptr: [];
         }
     };
 }
 
 for_each_cpu_fn!(function_table);
+
+/// The variable with the address of the instance, in a file that is compiled for one while a program runs.
+pub const INSTANCE: &str = "okl_kernel_instance_v1";
 
 abi_structs! {
     /// A kernel; a variable of its file.
@@ -37,6 +50,50 @@ abi_structs! {
         place: ptr,
         /// The library's: 0 until it has met the kernel.
         number: i64,
+    }
+
+    /// A kernel in the table; a variable of its file. Texts are NUL-terminated.
+    struct KernelInstance {
+        /// Its type and the name of its function, in the words of the compiler: `[T = void (*)(int), F = &name]` is the end.
+        told: ptr,
+        /// What the user calls it, with its arguments as a template; or these alone.
+        arguments: ptr,
+        /// Its function.
+        code: ptr,
+        /// Where it is named: the file.
+        file: ptr,
+        /// The line.
+        line: i64,
+    }
+
+    /// The text of a file that has kernels which are templates; a variable of the file. Texts are NUL-terminated.
+    struct KernelSource {
+        /// The text as the compiler had it, in zlib's form.
+        packed: ptr,
+        /// So many bytes.
+        packed_size: i64,
+        /// Of the text itself.
+        size: i64,
+        /// Which compiler that was, and the words for `okl-c++`; a line each.
+        words: ptr,
+        /// What its templates are called, and where they stand; a line each.
+        names: ptr,
+    }
+
+    /// Which kernel a program wants to call.
+    struct AskedKernel {
+        /// What it is called.
+        name: ptr,
+        /// Its type, in the words of the compiler: `[T = void (*)(int)]` is the end.
+        told: ptr,
+        /// Where it is asked for: the file.
+        file: ptr,
+        /// The line.
+        line: i64,
+        /// Where a message has room.
+        message: ptr,
+        /// For so many bytes, with the NUL.
+        room: i64,
     }
 
     /// A region that runs.
@@ -57,6 +114,6 @@ mod tests {
     #[test]
     fn the_list_is_the_one_of_its_version() {
         let hash = crate::hash(TEXT, LAYOUT_TEXT);
-        assert_eq!((ALL.len(), hash), (5, 0xe3cd76f05f6918d9));
+        assert_eq!((ALL.len(), hash), (10, 0xeecccd4593aa8f4c));
     }
 }

@@ -140,12 +140,41 @@ impl Cache {
         bytes.extend(numbers.into_iter().chain(values).flat_map(i64::to_le_bytes));
         put(&mut bytes, &code.bytes);
         put(&mut bytes, &code.bitcode);
-        let name = format!("{:032x}", xxh3_128(&bytes));
-        Key { name, bytes }
+        Key::of(bytes)
+    }
+
+    /// That of what is made of these bytes, by what makes versions and on this processor.
+    pub(crate) fn key_of(&self, of: &[u8]) -> Key {
+        let mut bytes = Vec::new();
+        put(&mut bytes, &self.processor);
+        put(&mut bytes, &self.compiler);
+        put(&mut bytes, of);
+        Key::of(bytes)
     }
 
     /// What is there for it.
     pub(crate) fn load(&mut self, key: &Key, addresses: usize) -> Option<Image> {
+        let (content, file) = self.content(key)?;
+        let mut rest = content.as_slice();
+        let llvm = Path::new(std::ffi::OsStr::from_bytes(taken(&mut rest)?));
+        let id = taken(&mut rest)?;
+        if self.id_of(llvm) != Some(id) {
+            return None;
+        }
+        let image = Image::decode(rest, addresses)?;
+        file.used();
+        Some(image)
+    }
+
+    /// The bytes that are there for it.
+    pub(crate) fn bytes(&self, key: &Key) -> Option<Vec<u8>> {
+        let (content, file) = self.content(key)?;
+        file.used();
+        Some(content)
+    }
+
+    /// What is in its file behind the key.
+    fn content(&self, key: &Key) -> Option<(Vec<u8>, Kept)> {
         let flags = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK;
         let file = self.open_file(&named(&key.name, IMAGE), flags).ok()?;
         let data = file.metadata().ok()?;
@@ -163,17 +192,8 @@ impl Cache {
         if taken(&mut rest)? != key.bytes {
             return None;
         }
-        let llvm = Path::new(std::ffi::OsStr::from_bytes(taken(&mut rest)?));
-        let id = taken(&mut rest)?;
-        if self.id_of(llvm) != Some(id) {
-            return None;
-        }
-        let image = Image::decode(rest, addresses)?;
         let age = data.modified().ok().and_then(|then| then.elapsed().ok());
-        if age.is_some_and(|age| age > USED) {
-            let _ = file.set_modified(SystemTime::now());
-        }
-        Some(image)
+        Some((rest.to_vec(), Kept { file, age }))
     }
 
     fn id_of(&mut self, llvm: &Path) -> Option<&[u8]> {
@@ -215,10 +235,17 @@ impl Cache {
             return Err("the libraries that make versions have no build ids".to_owned());
         };
         let mut rest = Vec::new();
-        put(&mut rest, &key.bytes);
         put(&mut rest, llvm.as_os_str().as_bytes());
         put(&mut rest, &id);
         rest.extend(image.encode());
+        self.keep(key, &rest)
+    }
+
+    /// Keeps bytes. An error is told of.
+    pub(crate) fn keep(&self, key: &Key, bytes: &[u8]) -> Result<(), String> {
+        let mut rest = Vec::new();
+        put(&mut rest, &key.bytes);
+        rest.extend(bytes);
         let content = [&FORM[..], &xxh3_64(&rest).to_le_bytes(), &rest].concat();
         if content.len() as u64 > self.most {
             return Err("it is larger than all versions may be".to_owned());
@@ -298,6 +325,28 @@ impl Cache {
                 -1 => Err(io::Error::last_os_error()),
                 file => Ok(File::from_raw_fd(file)),
             }
+        }
+    }
+}
+
+impl Key {
+    fn of(bytes: Vec<u8>) -> Self {
+        let name = format!("{:032x}", xxh3_128(&bytes));
+        Self { name, bytes }
+    }
+}
+
+/// A file of the folder, and how long ago it was used.
+struct Kept {
+    file: File,
+    age: Option<Duration>,
+}
+
+impl Kept {
+    /// It is used now.
+    fn used(&self) {
+        if self.age.is_some_and(|age| age > USED) {
+            let _ = self.file.set_modified(SystemTime::now());
         }
     }
 }

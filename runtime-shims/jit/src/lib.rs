@@ -14,6 +14,7 @@
 //! | `identity` | what machine code rests on besides what is compiled |
 //! | `image` | machine code that can be anywhere in memory, and in a file |
 //! | `cache` | versions on disk, for other processes |
+//! | `library` | libraries that another program makes, kept in the same way |
 //! | `make` | makes one: from the cache, or by `libokl_jit.so` |
 //! | `compiler` | the thread that does that |
 //! | `trial` | whether a version is faster than the code as it was |
@@ -25,6 +26,7 @@ mod cache;
 mod compiler;
 mod identity;
 mod image;
+mod library;
 mod lock;
 mod make;
 mod report;
@@ -34,6 +36,7 @@ mod trial;
 mod versions;
 
 pub use compiler::Receiver;
+pub use library::library;
 pub use report::{Tells, add as tell_at_end};
 pub use versions::{Asked, Version, find, values};
 

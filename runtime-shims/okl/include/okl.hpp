@@ -13,6 +13,8 @@
 #ifndef OKL_HPP
 #define OKL_HPP
 
+#include "okl_instances.hpp"
+
 // Also what has no word of its own here: OKL_SAYS("okl.unroll", 4) before the variable of a loop is @unroll(4).
 #if defined(__clang__)
 #define OKL_SAYS(...) __attribute__((annotate(__VA_ARGS__)))

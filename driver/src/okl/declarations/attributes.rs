@@ -4,6 +4,7 @@ use super::super::attributes::{Form, Place};
 use super::super::normalise::{Context, Normaliser};
 use super::super::occa::Kernel;
 use super::super::scopes::{Shape, What};
+use super::super::tokens::unescape;
 use super::super::uses::Use;
 use super::{Declarator, Specifiers};
 
@@ -164,7 +165,7 @@ impl Normaliser<'_> {
         }
     }
 
-    /// Remembers a kernel that is defined and no template.
+    /// Remembers a kernel that is defined.
     fn kernel(&mut self, found: &Specifiers, declarators: &[&Declarator]) {
         let [one] = declarators else { return };
         let (Some(name), Some(open), Some(begin)) = (one.name, one.parameters, found.type_at)
@@ -175,7 +176,14 @@ impl Normaliser<'_> {
         let before = |at: &usize| !matches!(self.tokens.word(*at), ";" | "}" | "{" | ">");
         let first = (0..begin).rev().take_while(before).last().unwrap_or(begin);
         let is_template = first > 0 && self.tokens.word(first - 1) == ">";
-        if is_template || self.tokens.word(one.next.saturating_sub(1)) != "}" {
+        if self.tokens.word(one.next.saturating_sub(1)) != "}" {
+            return;
+        }
+        if is_template {
+            let place = self.tokens.position(self.tokens.start(name));
+            let place = format!("{}:{}", unescape(place.quoted), place.line);
+            self.templates
+                .push((self.tokens.word(name).to_owned(), place));
             return;
         }
         let mut parameters = Vec::new();

@@ -25,8 +25,8 @@ use crate::marks::ON_DEVICE;
 
 use area::{Area, is_read_from, is_slot};
 pub use combined::{Combined, can_combine};
-use outline::{LOOP, fork, outline};
-pub use outline::{PLAIN, ident};
+pub use outline::{LOOP, PLAIN, ident};
+use outline::{fork, outline};
 
 /// Bytes that blocks of a kernel may have on the stacks of threads.
 const MOST_BYTES: u64 = 256 << 10;

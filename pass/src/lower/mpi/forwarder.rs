@@ -20,7 +20,7 @@ const STAYING: [&str; 7] = [
 const CONVENTION: [&str; 4] = ["inreg", "signext", "zeroext", "sret"];
 
 /// What code is made for.
-const TARGET: [&str; 5] = [
+pub const TARGET: [&str; 5] = [
     "target-cpu",
     "target-features",
     "tune-cpu",

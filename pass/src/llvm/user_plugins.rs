@@ -1,0 +1,290 @@
+//! The user's plug-ins: `runtime-shims/okl/include/okl_plugin.h` is what they are told. Here is that in Rust.
+//!
+//! Guarantee: a library that is not there, is of another version or is linked to another LLVM is an error, and nothing of it
+//! runs; what one states of values that are not of the module is refused.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use inkwell::llvm_sys::LLVMTypeKind;
+use inkwell::llvm_sys::core::{
+    LLVMGetGlobalParent, LLVMGetTypeKind, LLVMGetVersion, LLVMIsAInstruction, LLVMTypeOf,
+};
+use inkwell::llvm_sys::prelude::{LLVMModuleRef, LLVMValueRef};
+
+use super::{Call, Function, Instruction, Module, Value};
+
+/// What the name of a library's entry says: the version of all below.
+const ENTRY: &CStr = c"okl_plugin_entry_v1";
+/// The version of LLVM that this is written for.
+const LLVM: c_uint = 22;
+
+/// `okl_parallel_for_v1`.
+#[repr(C)]
+struct RawLoop {
+    call: LLVMValueRef,
+    count: LLVMValueRef,
+    body: LLVMValueRef,
+    data: LLVMValueRef,
+}
+
+type Tells = unsafe extern "C" fn(*const Host, LLVMValueRef, *const c_char);
+
+/// `okl_v1`.
+#[repr(C)]
+struct Host {
+    state: *mut c_void,
+    parallel_for: unsafe extern "C" fn(*const Host, *const RawLoop) -> c_int,
+    error: Tells,
+    remark: Tells,
+}
+
+/// `okl_plugin_v1`.
+#[repr(C)]
+struct Description {
+    size: c_uint,
+    llvm: c_uint,
+    name: *const c_char,
+    recognise: Option<unsafe extern "C" fn(*const Host, LLVMModuleRef) -> c_int>,
+}
+
+/// A call that runs `body` for each number below `count`, as a plug-in states.
+#[derive(Clone, Copy)]
+pub struct Stated<'m> {
+    /// The call.
+    pub call: Call<'m>,
+    /// How often.
+    pub count: Value<'m>,
+    /// What runs.
+    pub body: Function<'m>,
+    /// What it gets.
+    pub data: Value<'m>,
+}
+
+/// What okl does with what a plug-in says of a module.
+pub trait Heard<'m> {
+    /// Whether a loop has been stated at this call.
+    fn is_stated(&self, call: Call<'m>) -> bool;
+    /// A loop; an error is why it is none to okl.
+    fn parallel_for(&mut self, stated: Stated<'m>) -> Result<(), String>;
+    /// A remark or an error at an instruction.
+    fn told(&mut self, at: Option<Instruction<'m>>, text: &str, is_error: bool);
+}
+
+/// A plug-in that is loaded, and stays.
+pub struct UserPlugin {
+    description: &'static Description,
+    /// What it calls itself.
+    pub name: String,
+}
+
+/// What one is told about a module, behind `state`.
+struct State<'a, 'm> {
+    module: &'m Module,
+    heard: &'a mut dyn Heard<'m>,
+}
+
+impl UserPlugin {
+    /// Loads one.
+    pub fn open(file: &str) -> Result<Self, String> {
+        let name = CString::new(file).map_err(|_| "its name has a NUL".to_owned())?;
+        // SAFETY: the user asks for the library, whose initialisation runs; what it has by the name of the entry is a function
+        // of that type, and what that returns stays.
+        unsafe {
+            let library = libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
+            if library.is_null() {
+                let why = CStr::from_ptr(libc::dlerror()).to_string_lossy();
+                return Err(format!("it cannot be loaded: {why}"));
+            }
+            let own = LLVMGetVersion as *mut c_void;
+            let its = libc::dlsym(library, c"LLVMGetVersion".as_ptr());
+            if !its.is_null() && its != own {
+                return Err("it is linked to an LLVM of its own; leave that out".to_owned());
+            }
+            let entry = libc::dlsym(library, ENTRY.as_ptr());
+            if entry.is_null() {
+                return Err(format!(
+                    "it is no plug-in of this version of okl: it has no {}, as OKL_PLUGIN of okl_plugin.h makes it",
+                    ENTRY.to_string_lossy()
+                ));
+            }
+            let entry: extern "C" fn() -> *const Description = std::mem::transmute(entry);
+            let Some(description) = entry().as_ref() else {
+                return Err("it does not say what it is".to_owned());
+            };
+            if (description.size as usize) < size_of::<Description>() {
+                return Err("what it says of itself is too short".to_owned());
+            }
+            if description.llvm != LLVM {
+                return Err(format!(
+                    "it was compiled for LLVM {}, and this is LLVM {LLVM}",
+                    description.llvm
+                ));
+            }
+            let name = match description.name.is_null() {
+                true => file.to_owned(),
+                false => CStr::from_ptr(description.name)
+                    .to_string_lossy()
+                    .into_owned(),
+            };
+            Ok(Self { description, name })
+        }
+    }
+
+    /// Has it work on a module. An error is the number that it returns.
+    pub fn recognise<'m>(
+        &self,
+        module: &'m Module,
+        heard: &mut dyn Heard<'m>,
+    ) -> Result<(), c_int> {
+        let Some(recognise) = self.description.recognise else {
+            return Ok(());
+        };
+        let mut state = State { module, heard };
+        let host = Host {
+            state: (&raw mut state).cast(),
+            parallel_for,
+            error: tell_error,
+            remark: tell_remark,
+        };
+        // SAFETY: a function of that type; what it gets lives through the call.
+        match unsafe { recognise(&host, module.raw()) } {
+            0 => Ok(()),
+            number => Err(number),
+        }
+    }
+}
+
+/// Runs something for a plug-in, which no panic may come to.
+///
+/// # Safety
+/// `host` is what [`UserPlugin::recognise`] has given it.
+unsafe fn heard(host: *const Host, work: impl FnOnce(&mut State<'_, '_>) -> c_int) -> c_int {
+    // SAFETY: the caller's promise; plug-ins have one thread work on a module.
+    let state = unsafe { &mut *(*host).state.cast::<State<'_, '_>>() };
+    catch_unwind(AssertUnwindSafe(|| work(state))).unwrap_or(1)
+}
+
+/// Whether a value is an instruction of a module.
+fn is_instruction_of(one: LLVMValueRef, module: &Module) -> bool {
+    // SAFETY: null or a value.
+    unsafe { !one.is_null() && !LLVMIsAInstruction(one).is_null() && parent(one) == module.raw() }
+}
+
+/// The module of an instruction.
+///
+/// # Safety
+/// It is one.
+unsafe fn parent(one: LLVMValueRef) -> LLVMModuleRef {
+    use inkwell::llvm_sys::core::{LLVMGetBasicBlockParent, LLVMGetInstructionParent};
+    // SAFETY: the caller's promise; one that is in no function is of no module.
+    unsafe {
+        let block = LLVMGetInstructionParent(one);
+        if block.is_null() {
+            return std::ptr::null_mut();
+        }
+        let function = LLVMGetBasicBlockParent(block);
+        match function.is_null() {
+            true => std::ptr::null_mut(),
+            false => LLVMGetGlobalParent(function),
+        }
+    }
+}
+
+/// What `parallel_for` of `okl_v1` does.
+unsafe extern "C" fn parallel_for(host: *const Host, stated: *const RawLoop) -> c_int {
+    // SAFETY: as okl_plugin.h has it.
+    unsafe {
+        heard(host, |state| {
+            let Some(raw) = stated.as_ref() else {
+                return refuse(state, None, "states a loop without saying which");
+            };
+            let is_call = is_instruction_of(raw.call, state.module)
+                && Value::new(raw.call).as_call().is_some();
+            if !is_call {
+                return refuse(
+                    state,
+                    None,
+                    "states a loop at what is no call of the module",
+                );
+            }
+            let call = Value::new(raw.call).as_call().expect("it is a call");
+            let at = Some(call.instruction());
+            if state.heard.is_stated(call) {
+                return refuse(state, at, "states a loop twice");
+            }
+            if [raw.count, raw.body, raw.data].contains(&std::ptr::null_mut()) {
+                return refuse(
+                    state,
+                    at,
+                    "states a loop, and leaves out what it is made of",
+                );
+            }
+            let is_pointer =
+                |one| LLVMGetTypeKind(LLVMTypeOf(one)) == LLVMTypeKind::LLVMPointerTypeKind;
+            let [count, body, data] = [raw.count, raw.body, raw.data].map(|one| Value::new(one));
+            let Some(body) = body.through_alias().as_function() else {
+                let why = "what it runs is no function that the compiler knows";
+                state.heard.told(at, why, false);
+                return 1;
+            };
+            if LLVMGetGlobalParent(body.raw()) != state.module.raw() || !is_pointer(raw.data) {
+                return refuse(
+                    state,
+                    at,
+                    "states a loop, and what it is made of is not right",
+                );
+            }
+            let stated = Stated {
+                call,
+                count,
+                body,
+                data,
+            };
+            match state.heard.parallel_for(stated) {
+                Ok(()) => 0,
+                Err(why) => {
+                    state.heard.told(at, &why, false);
+                    1
+                }
+            }
+        })
+    }
+}
+
+/// What a plug-in does wrongly is an error.
+fn refuse<'m>(state: &mut State<'_, 'm>, at: Option<Instruction<'m>>, what: &str) -> c_int {
+    let told = format!("the plug-in {what}: see okl_plugin.h");
+    state.heard.told(at, &told, true);
+    1
+}
+
+/// What `error` of `okl_v1` does.
+unsafe extern "C" fn tell_error(host: *const Host, at: LLVMValueRef, text: *const c_char) {
+    // SAFETY: as okl_plugin.h has it.
+    unsafe { tell(host, at, text, true) };
+}
+
+/// What `remark` of `okl_v1` does.
+unsafe extern "C" fn tell_remark(host: *const Host, at: LLVMValueRef, text: *const c_char) {
+    // SAFETY: as okl_plugin.h has it.
+    unsafe { tell(host, at, text, false) };
+}
+
+/// # Safety
+/// As plug-ins call it.
+unsafe fn tell(host: *const Host, at: LLVMValueRef, text: *const c_char, is_error: bool) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        heard(host, |state| {
+            let text = match text.is_null() {
+                true => "something is wrong".into(),
+                false => CStr::from_ptr(text).to_string_lossy(),
+            };
+            let is_there = is_instruction_of(at, state.module);
+            let at = is_there.then(|| Value::new(at).as_instruction()).flatten();
+            state.heard.told(at, &text, is_error);
+            0
+        });
+    }
+}

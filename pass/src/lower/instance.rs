@@ -1,0 +1,171 @@
+//! Files that are compiled while a program runs, for one instance of a kernel template: a variable of a known name has the
+//! address of the instance, and all else of the file the program has already.
+//!
+//! Guarantee: the instance is as it would be in the program, or there is an error at the line where it is not: it would have
+//! variables of its own where the program has others, or calls what is in other files. Nothing else of the file is left: no
+//! constructors run.
+
+use std::collections::HashSet;
+
+use okl_abi::cpu::INSTANCE;
+
+use crate::analysis::library;
+use crate::diagnostic::{Declined, Site, report};
+use crate::llvm::{Function, Global, Instruction, Linkage, Module, Severity, Value};
+
+/// What says of functions and variables what they are.
+const ANNOTATIONS: &str = "llvm.global.annotations";
+
+/// Leaves of a module that is one what the instance reaches. True where it is one.
+pub fn run(module: &Module) -> bool {
+    let root = module.global(INSTANCE);
+    let Some(root) = root.filter(|root| !root.is_declaration()) else {
+        return false;
+    };
+    let mut reached = Reached::default();
+    reached.visit(*root, None);
+    for declined in &reached.wrong {
+        report(module, declined, Severity::Error);
+    }
+    // An alias stays, with what it stands for; nobody calls it.
+    let mut kept = Reached::default();
+    for function in module.functions() {
+        if function.users().iter().any(|user| user.is_alias()) {
+            kept.visit(*function, None);
+        }
+    }
+    if let Some(annotations) = module.global(ANNOTATIONS) {
+        kept.texts(*annotations);
+    }
+    let has = |one: &Value<'_>| reached.seen.contains(one) || kept.seen.contains(one);
+    for function in module.functions() {
+        if function.is_declaration() {
+            continue;
+        }
+        function.leave_comdat();
+        match has(&function) {
+            true if reached.seen.contains(&*function) => {
+                function.set_linkage(Linkage::LLVMInternalLinkage);
+            }
+            true => {}
+            false => function.delete_body(),
+        }
+    }
+    for global in module.globals() {
+        let is_kept = global.name() == ANNOTATIONS || *global == *root || has(&global);
+        if !is_kept && !global.is_declaration() {
+            global.replace_all_uses_with(global.ty().zero());
+            global.erase();
+        }
+    }
+    // What others add later may have the same name, and a body.
+    for function in module.functions() {
+        if function.is_declaration() && function.is_unused() {
+            function.erase();
+        }
+    }
+    true
+}
+
+/// What code and variables refer to.
+#[derive(Default)]
+struct Reached<'m> {
+    seen: HashSet<Value<'m>>,
+    wrong: Vec<Declined<'m>>,
+}
+
+impl<'m> Reached<'m> {
+    /// All that a value refers to, which an instruction uses.
+    fn visit(&mut self, value: Value<'m>, at: Option<Instruction<'m>>) {
+        let mut left = vec![(value, at)];
+        while let Some((value, at)) = left.pop() {
+            if value.is_alias() {
+                left.push((value.through_alias(), at));
+                continue;
+            }
+            let is_of_module = value.as_function().is_some() || value.as_global().is_some();
+            if !is_of_module && !value.is_constant() || !self.seen.insert(value) {
+                continue;
+            }
+            if let Some(function) = value.as_function() {
+                self.function(function, at, &mut left);
+            } else if let Some(global) = value.as_global() {
+                self.global(global, at);
+                left.extend(global.initializer().map(|one| (one, at)));
+            } else {
+                left.extend(value.operands().into_iter().map(|one| (one, at)));
+            }
+        }
+    }
+
+    fn function(
+        &mut self,
+        function: Function<'m>,
+        at: Option<Instruction<'m>>,
+        left: &mut Vec<(Value<'m>, Option<Instruction<'m>>)>,
+    ) {
+        if !function.is_declaration() {
+            for one in function.instructions() {
+                let operands = one.operands().into_iter();
+                left.extend(operands.map(|operand| (operand, Some(one))));
+            }
+            left.extend(function.personality().map(|one| (one, at)));
+            return;
+        }
+        let name = function.name();
+        let is_of_library = function.is_intrinsic()
+            || name.starts_with("__")
+            || name.starts_with("omp_")
+            || library::is_cxx_runtime(&name)
+            || library::is_of_libm(&name)
+            || library::known(&name).is_some();
+        if !is_of_library {
+            let name = crate::llvm::demangle(&name);
+            self.tell(
+                function_site(at, function),
+                &format!("calls {name}, which is not in the file of the kernel"),
+            );
+        }
+    }
+
+    fn global(&mut self, global: Global<'m>, at: Option<Instruction<'m>>) {
+        let name = global.name();
+        let is_fixed = match global.is_declaration() {
+            true => library::is_library_variable(&name) || name.starts_with("__"),
+            false => global.is_readonly() && !global.is_thread_local(),
+        };
+        // The instance's own address.
+        if is_fixed || name == INSTANCE {
+            return;
+        }
+        let name = crate::llvm::demangle(&name);
+        let site = at.map_or(Site::Global(global), Site::Instruction);
+        self.tell(
+            site,
+            &format!("uses the variable {name}, which the program has already"),
+        );
+    }
+
+    fn tell(&mut self, site: Site<'m>, what: &str) {
+        let reason = format!(
+            "an instance of a kernel that is made while the program runs {what}: name the instance in the file, \
+             'template @kernel void NAME<ARGUMENTS>(PARAMETERS);'"
+        );
+        self.wrong.push(Declined { site, reason });
+    }
+
+    /// What annotations refer to but for what they are about.
+    fn texts(&mut self, annotations: Value<'m>) {
+        let initial = annotations.as_global().and_then(|one| one.initializer());
+        let entries = initial.map(|one| one.operands()).unwrap_or_default();
+        for entry in entries {
+            for text in entry.operands().into_iter().skip(1) {
+                self.visit(text, None);
+            }
+        }
+    }
+}
+
+fn function_site<'m>(at: Option<Instruction<'m>>, function: Function<'m>) -> Site<'m> {
+    at.map_or(Site::Function(function), Site::Instruction)
+}

@@ -1,0 +1,328 @@
+//! Instances of kernels that no file names: they are compiled while the program runs, by `okl-c++`, from the text of the file
+//! that has the template.
+//!
+//! Guarantee: an instance is what the file would have if it named it, compiled with the same options; or there is an error.
+
+use std::ffi::{CString, c_void};
+use std::fs;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+
+use okl_abi::cpu::{INSTANCE, KernelSource};
+use okl_job::opened::own_folder;
+use okl_job::own_environment;
+
+use crate::names::{arguments, plain, text};
+
+/// The text of a file.
+#[derive(Clone)]
+struct Source {
+    /// The variable that has it.
+    key: usize,
+    packed: &'static [u8],
+    size: usize,
+    /// The compiler that `okl-c++` called.
+    compiler: String,
+    words: Vec<String>,
+    /// Its templates: what they are called, and where they stand.
+    templates: Vec<(String, String)>,
+}
+
+static SOURCES: Mutex<Vec<Source>> = Mutex::new(Vec::new());
+
+/// One instance is made at a time.
+static MAKING: Mutex<()> = Mutex::new(());
+
+/// What compiles: the variable that names it, and how it is called.
+const VARIABLE: &str = "OKL_CXX";
+const DRIVER: &str = "okl-c++";
+/// What makes code of what it compiles.
+const PLUGIN: &str = "libokl_pass.so";
+
+/// See [`okl_abi::cpu`].
+///
+/// # Safety
+/// `source` is one of the program's, which stays until it is removed.
+pub(crate) unsafe fn okl_cpu_add_source_v1(source: *mut c_void) {
+    // SAFETY: the caller's promise.
+    let source = unsafe {
+        let one = &*source.cast::<KernelSource>();
+        let packed = one.packed.cast::<u8>().cast_const();
+        let words = text(one.words);
+        let names = text(one.names);
+        let mut words = words.lines().map(str::to_owned);
+        let names: Vec<&str> = names.lines().collect();
+        let (names, _) = names.as_chunks::<2>();
+        Source {
+            key: source.addr(),
+            packed: std::slice::from_raw_parts(packed, one.packed_size as usize),
+            size: one.size as usize,
+            compiler: words.next().unwrap_or_default(),
+            words: words.collect(),
+            templates: names
+                .iter()
+                .map(|[name, place]| (name.to_string(), place.to_string()))
+                .collect(),
+        }
+    };
+    let mut sources = SOURCES.lock().expect("no panic while it is locked");
+    sources.push(source);
+}
+
+/// It is no longer part of the program.
+pub(crate) fn remove(key: usize) {
+    // Who makes an instance of it reads its text.
+    let _making = MAKING.lock().expect("no panic while it is locked");
+    let mut sources = SOURCES.lock().expect("no panic while it is locked");
+    sources.retain(|one| one.key != key);
+}
+
+/// The code of an instance, and the variable with the text that it is made from. None where no file has such a template. `made`
+/// says whether it was made meanwhile.
+pub(crate) fn instance(
+    name: &str,
+    ty: &str,
+    made: impl FnOnce() -> Option<usize>,
+) -> Option<Result<(usize, usize, String), String>> {
+    let shown = name.trim();
+    let _making = MAKING.lock().expect("no panic while it is locked");
+    let source = {
+        let sources = SOURCES.lock().expect("no panic while it is locked");
+        match the_one(&sources, &plain(name))? {
+            Ok(found) => found,
+            Err(why) => return Some(Err(why)),
+        }
+    };
+    if let Some(code) = made() {
+        return Some(Ok((code, source.0.key, source.1)));
+    }
+    let made = is_name(shown).and_then(|()| make(&source.0, shown, ty));
+    let made = made.map(|code| (code, source.0.key, source.1.clone()));
+    Some(made.map_err(|why| {
+        format!(
+            "no file names the kernel '{shown}', and it cannot be made of its template (at {}): {why}",
+            source.1
+        )
+    }))
+}
+
+/// The file with the template of this name, and where it stands there.
+fn the_one(sources: &[Source], name: &str) -> Option<Result<(Source, String), String>> {
+    let path = &name[..name.len() - arguments(name).len()];
+    let base = path.rsplit("::").next().unwrap_or(path);
+    let mut found: Vec<(&Source, &str)> = Vec::new();
+    for source in sources {
+        for (template, place) in &source.templates {
+            // Several files may have it from the same header, and one may have several.
+            if template == base && !found.iter().any(|(_, known)| known == place) {
+                found.push((source, place));
+            }
+        }
+    }
+    let key = found.first()?.0.key;
+    if let Some((_, other)) = found.iter().find(|(source, _)| source.key != key) {
+        return Some(Err(format!(
+            "no file names the kernel '{name}', and there are several templates of that name: at {} and at {other}",
+            found[0].1
+        )));
+    }
+    Some(Ok((found[0].0.clone(), found[0].1.to_owned())))
+}
+
+/// What is no name would be other code.
+fn is_name(name: &str) -> Result<(), String> {
+    let is_part = |one: char| one.is_alphanumeric() || "_:<>, *&()[].+-'".contains(one);
+    let has_arguments = !arguments(name).is_empty();
+    match name.chars().all(is_part) && has_arguments && !name.contains("//") && !name.contains("/*")
+    {
+        true => Ok(()),
+        false => Err("that is no name of an instance".to_owned()),
+    }
+}
+
+fn make(source: &Source, name: &str, ty: &str) -> Result<usize, String> {
+    // SAFETY: asks the system.
+    if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
+        return Err("a program with more rights than its user has makes none".to_owned());
+    }
+    let driver = driver().ok_or_else(|| {
+        format!(
+            "there is no {DRIVER} beside the library, in PATH or in {VARIABLE}; install okl here, or name the instance in the \
+             file, 'template @kernel void {name}(...);'"
+        )
+    })?;
+    let asked = asked(name, ty);
+    let of = identity(source, &driver, &asked);
+    let compile = || {
+        let text =
+            miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(source.packed, source.size);
+        let mut text = text.map_err(|why| format!("the text of its file is damaged: {why}"))?;
+        text.extend(asked.into_bytes());
+        compile(&driver, source, &text)
+    };
+    let library = okl_versions::library(&of, &own_folder().join(PLUGIN), compile)?;
+    let library = CString::new(library).expect("names of files have no NUL");
+    let variable = CString::new(INSTANCE).expect("it has no NUL");
+    // SAFETY: a library that was made of a text of the program's; the variable has the address of its kernel.
+    unsafe {
+        let opened = libc::dlopen(library.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
+        if opened.is_null() {
+            let why = std::ffi::CStr::from_ptr(libc::dlerror()).to_string_lossy();
+            return Err(format!("it cannot be loaded: {why}"));
+        }
+        let found = libc::dlsym(opened, variable.as_ptr()).cast::<usize>();
+        match found.is_null() {
+            true => Err("what was compiled has no kernel".to_owned()),
+            false => Ok(found.read()),
+        }
+    }
+}
+
+/// What is behind the text.
+fn asked(name: &str, ty: &str) -> String {
+    format!(
+        "\n# 1 \"okl::kernel\"\nnamespace okl_kernels {{ template <class T> struct okl_same {{ typedef T type; }}; \
+         typedef okl_same<{ty}>::type okl_asked; }}\n\
+         extern \"C\" {{ extern __attribute__((visibility(\"default\"))) okl_kernels::okl_asked const {INSTANCE}; }}\n\
+         # 1 \"okl::kernel\"\n\
+         okl_kernels::okl_asked const {INSTANCE} = &{name};\n"
+    )
+}
+
+/// `okl-c++`, if it is there.
+fn driver() -> Option<PathBuf> {
+    let is_program = |path: &PathBuf| path.is_file();
+    let named = own_environment(VARIABLE).filter(|name| !name.is_empty());
+    if let Some(named) = named {
+        return Some(PathBuf::from(named)).filter(is_program);
+    }
+    let own = own_folder();
+    let beside = [own.join(DRIVER), own.join("../bin").join(DRIVER)];
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let in_path = std::env::split_paths(&folders).map(|folder| folder.join(DRIVER));
+    let mut all = beside.into_iter().chain(in_path);
+    // By its name it knows what it is, so what it is a link to is not followed.
+    all.find(is_program)
+}
+
+/// All that an instance is made of.
+fn identity(source: &Source, driver: &Path, asked: &str) -> Vec<u8> {
+    let mut all = b"an instance of a kernel".to_vec();
+    let plugin = own_folder().join(PLUGIN);
+    let clang = own_environment("OKL_CLANG").unwrap_or_default();
+    for file in [
+        driver,
+        &plugin,
+        Path::new(&source.compiler),
+        Path::new(&clang),
+    ] {
+        let data = fs::metadata(file).ok();
+        let told = data.map(|data| (data.size(), data.mtime(), data.mtime_nsec(), data.ino()));
+        all.extend(format!("\n{} {told:?}", file.display()).into_bytes());
+    }
+    for word in &source.words {
+        all.extend(format!("\n{word}").into_bytes());
+    }
+    all.extend(asked.as_bytes());
+    all.extend(source.packed);
+    all
+}
+
+/// A folder that goes away.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Result<Self, String> {
+        let now = std::time::SystemTime::UNIX_EPOCH
+            .elapsed()
+            .unwrap_or_default();
+        let name = format!("okl-kernel-{}-{}", std::process::id(), now.as_nanos());
+        let path = std::env::temp_dir().join(name);
+        let made = fs::DirBuilder::new().mode(0o700).create(&path);
+        made.map_err(|why| format!("{}: {why}", path.display()))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Has a text compiled: the library that comes of it. What is wrong with the text the compiler says.
+fn compile(driver: &Path, source: &Source, text: &[u8]) -> Result<Vec<u8>, String> {
+    let folder = Folder::new()?;
+    let [from, to] = ["kernel.ii", "kernel.so"].map(|name| folder.0.join(name));
+    fs::write(&from, text).map_err(|why| format!("{}: {why}", from.display()))?;
+    let mut command = Command::new(driver);
+    command.args(&source.words);
+    command.args(["-w", "-Rpass=^okl-places$", "-fno-lto", "-fPIC", "-shared"]);
+    command
+        .args(["-x", "c++-cpp-output"])
+        .arg(&from)
+        .arg("-o")
+        .arg(&to);
+    // What it was compiled for is among the words.
+    command
+        .env_remove("OKL_TARGET")
+        .stdin(std::process::Stdio::null());
+    let status = command.status();
+    let status = status.map_err(|why| format!("{}: {why}", driver.display()))?;
+    if !status.success() {
+        return Err(format!("{DRIVER} fails, and has said why"));
+    }
+    fs::read(&to).map_err(|why| format!("{}: {why}", to.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(key: usize, templates: &[(&str, &str)]) -> Source {
+        let owned = |(name, place): &(&str, &str)| (name.to_string(), place.to_string());
+        Source {
+            key,
+            packed: &[],
+            size: 0,
+            compiler: String::new(),
+            words: Vec::new(),
+            templates: templates.iter().map(owned).collect(),
+        }
+    }
+
+    #[test]
+    fn a_template_is_that_of_one_file() {
+        let sources = [
+            source(1, &[("add", "a.okl:1"), ("of_header", "h.hpp:1")]),
+            source(2, &[("sub", "b.okl:1"), ("of_header", "h.hpp:1")]),
+            source(3, &[("add", "c.okl:7")]),
+        ];
+        let found = |name: &str| the_one(&sources, name).map(|one| one.map(|one| one.1));
+        assert_eq!(found("mul<int>"), None);
+        assert_eq!(found("n::sub<int>"), Some(Ok("b.okl:1".to_owned())));
+        assert_eq!(found("of_header<int>"), Some(Ok("h.hpp:1".to_owned())));
+        let several = "no file names the kernel 'add<int>', and there are several templates of that name: at a.okl:1 and at c.okl:7";
+        assert_eq!(found("add<int>"), Some(Err(several.to_owned())));
+    }
+
+    #[test]
+    fn what_is_no_name_is_not_compiled() {
+        for name in ["a::add<int, 4>", "add<const float *, 'a'>"] {
+            assert_eq!(is_name(name), Ok(()), "{name}");
+        }
+        for name in [
+            "add",
+            "add<int>; int x",
+            "add<\"a\">",
+            "add<int>\n",
+            "a{}<b>",
+            "add<x // >",
+            "/* <b>",
+        ] {
+            assert!(is_name(name).is_err(), "{name}");
+        }
+    }
+}
