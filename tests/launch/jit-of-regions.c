@@ -6,11 +6,16 @@
 // RUN: OKL_JIT=0 OMP_NUM_THREADS=1 %t > %t.0 && OKL_JIT=sync OKL_STATS=1 OMP_NUM_THREADS=1 %t > %t.sync 2> %t.told && cmp %t.0 %t.sync && FileCheck %s < %t.told
 // RUN: OKL_JIT=0 OMP_NUM_THREADS=3 %t > %t.0 && OKL_JIT=sync OMP_NUM_THREADS=3 %t > %t.sync && cmp %t.0 %t.sync
 // RUN: OKL_JIT=1 OMP_NUM_THREADS=3 %t > %t.1 && cmp %t.0 %t.1
+// RUN: OKL_JIT=0 OMP_NUM_THREADS=1 %t > %t.0 && OKL_JIT=turns OKL_STATS=1 OMP_NUM_THREADS=1 %t > %t.1 2> %t.told && cmp %t.0 %t.1 && FileCheck --check-prefix=TURNS %s < %t.told
 // As one process a program for ranks has versions, too; as several it is what it was.
 // RUN: %okl-cc -O2 -march=haswell -fopenmp --okl-jit %s -o %t
 // RUN: OKL_JIT=0 OMP_NUM_THREADS=1 %t > %t.0 && OKL_JIT=sync OKL_STATS=1 OMP_NUM_THREADS=1 %t > %t.sync 2> %t.told && cmp %t.0 %t.sync && FileCheck %s < %t.told
 // RUN: OKL_JIT=sync OMP_NUM_THREADS=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t > %t.sync && cmp %t.0 %t.sync
 //
+// TURNS:      okl: versions of smooth
+// TURNS:      okl:   [[# VALUES:]] values: made in {{.*}} ms
+// TURNS-NEXT: okl:   [[# VALUES]] values, not for how often loops run: made in {{.*}} ms, {{[1-9]}}
+// TURNS-NEXT: okl:   [[# VALUES]] values, in part for how often loops run: made in {{.*}} ms
 // CHECK-DAG: okl: versions of smooth.omp_outlined{{.*}}: 18 calls
 // CHECK-DAG: okl: versions of writes.omp_outlined{{.*}}: 6 calls
 // CHECK-DAG: okl: versions of counts.omp_outlined{{.*}}: 6 calls

@@ -60,7 +60,7 @@ abi_structs! {
         value_count: i64,
         /// The bytes of these values, one behind the other.
         bytes: ptr,
-        /// Those of the [`JitCode`], and [`LOOSE`](super::jit::code_flags::LOOSE).
+        /// Those of the [`JitCode`], and others of a request's: see [`code_flags`](super::jit::code_flags).
         flags: i64,
         /// What is called in place of the function that runs the code: by [`JitAnswer::entry`], which hands over what has been
         /// made of it.
@@ -119,6 +119,13 @@ pub mod code_flags {
     pub const ROUNDS_FREELY: i64 = 4;
     /// Of a request: results need not be those of the code as it was compiled ahead of time.
     pub const LOOSE: i64 = 8;
+    /// Values decide how often loops run.
+    pub const COUNTS: i64 = 16;
+    /// Of a request: where values decide how often loops run they are not put in.
+    pub const ASKS_COUNTS: i64 = 32;
+    /// Of a request: as before, but for what may be assumed of such values: that they are multiples of a number, and no less than
+    /// one.
+    pub const ASSUMES_COUNTS: i64 = 64;
 }
 
 /// Which `libokl_jit.so` a run time is for: it is part of the name of its function.

@@ -15,7 +15,7 @@
 //! | `cache` | versions on disk, for other processes |
 //! | `make` | makes one: from the cache, or by `libokl_jit.so` |
 //! | `compiler` | the thread that does that |
-//! | `trial` | whether a version is faster than the code as it was |
+//! | `trial` | which of several candidates is the fastest |
 //! | `versions` | which versions there are of some code, and for which values |
 //!
 //! A module uses those above it.
@@ -32,7 +32,8 @@ mod trial;
 mod versions;
 
 pub use compiler::Receiver;
-pub use versions::{Asked, Version, find, values};
+pub use trial::Turn;
+pub use versions::{Asked, Call, Version, find, values};
 
 /// What a process that is forked from a test answers. None where it does not end by itself, and soon.
 #[cfg(test)]

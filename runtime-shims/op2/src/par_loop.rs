@@ -21,7 +21,7 @@ use crate::{
     ranks,
     report::{self, print, text},
     settings, storage, sums, team, times,
-    versions::{self, Functions, Version},
+    versions::{self, Call, Functions},
 };
 
 /// Calls `kernel` for each element of `set`.
@@ -109,7 +109,8 @@ pub(crate) unsafe fn okl_op2_par_loop_v7(
         let arguments = &arguments[..];
         let compiled = Functions::of(range, lanes, width, components, component_lanes);
         let version = versions::find(jit, arguments, compiled, by_component > 0);
-        let newer = version.and_then(Version::functions);
+        let (newer, turn) = version.map(Call::begin).unzip();
+        let newer = newer.flatten();
         let functions = newer.unwrap_or(compiled);
         let (range, lanes) = match by_component {
             0 => (functions.range, functions.lanes),
@@ -152,8 +153,8 @@ pub(crate) unsafe fn okl_op2_par_loop_v7(
         }
         way.by_component = by_component;
         let seconds = times::now() - start - way.plan_seconds;
-        if let Some(version) = version {
-            version.took(newer.is_some(), seconds / size.max(1) as f64);
+        if let Some((call, turn)) = version.zip(turn) {
+            call.version().took(turn, seconds / size.max(1) as f64);
         }
         times::add(name, seconds, bytes(size, arguments), way);
         drop(settling);

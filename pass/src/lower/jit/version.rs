@@ -5,8 +5,9 @@ use std::time::Instant;
 use okl_abi::Effects;
 use okl_abi::jit::{ENTRY, JitValue, LINKS, code_flags};
 
+use super::counts::{Ends, Told};
 use super::fold::{self, Known};
-use super::{declared, rounding};
+use super::{counts, declared, rounding};
 use crate::analysis::runtime::{effects, effects_of};
 pub use crate::llvm::llvm_file;
 use crate::llvm::{Function, Linked, Machine, Module, OwnModule, own_targets};
@@ -84,10 +85,23 @@ pub fn make(request: &Request<'_>) -> Result<Version, String> {
             };
             symbols.push((name, address));
         }
+        let has = |flag: i64| request.flags & flag != 0;
+        let told = match (
+            has(code_flags::ASKS_COUNTS),
+            has(code_flags::ASSUMES_COUNTS),
+        ) {
+            (_, true) => Some(Told::Assumptions),
+            (asks, false) => asks.then_some(Told::Nothing),
+        };
+        if let Some(told) = told {
+            let values = request.values.iter().map(|one| (one.kind, one.place));
+            let roots = counts::roots(&declared, fold::region(&code), values);
+            let bytes: Vec<_> = known.iter().map(|one| one.bytes).collect();
+            Ends::of(&code, roots).ask(&bytes, told);
+        }
         fold::variables(&code, &declared, &known);
         fold::parameters(&code, &known);
         fold::behind_parameters(&code, &known);
-        let has = |flag: i64| request.flags & flag != 0;
         if !has(code_flags::LOOSE) {
             rounding::fix(&code, has(code_flags::FUSED));
         }

@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use okl_abi::jit::value;
 use okl_abi::op2::{Parameter as Passed, f};
 
-use super::{At, Left, Place, Reached, add_entry, addresses, copy, erase_unused, fold, tell};
+use super::{
+    At, Left, Place, Reached, add_entry, addresses, copy, counts_flag, erase_unused, fold, tell,
+};
 use crate::analysis::call_graph::is_final;
 use crate::analysis::kernel::Kernel;
 use crate::ir::Mode;
@@ -61,8 +63,8 @@ fn of<'m>(
         name: demangle(&kernel.name()),
         bitcode: code.bitcode(),
         addresses,
+        flags: reached.flags(kernel, counts_lanes, false) | counts_flag(&code, &values),
         values,
-        flags: reached.flags(kernel, counts_lanes, false),
         vector_bits: i64::from(unit.bits(kernel)),
     })
 }
