@@ -6,6 +6,7 @@
 // RUN: OKL_JIT=0 OMP_NUM_THREADS=1 %t > %t.0 && OKL_JIT=sync OKL_STATS=1 OMP_NUM_THREADS=1 %t > %t.sync 2> %t.told && cmp %t.0 %t.sync && FileCheck %s < %t.told
 // RUN: OKL_JIT=0 OMP_NUM_THREADS=3 %t > %t.0 && OKL_JIT=sync OMP_NUM_THREADS=3 %t > %t.sync && cmp %t.0 %t.sync
 // RUN: OKL_JIT=1 OMP_NUM_THREADS=3 %t > %t.1 && cmp %t.0 %t.1
+// RUN: OKL_JIT=0 OMP_NUM_THREADS=1 %t > %t.0 && OKL_JIT=turns OKL_STATS=1 OMP_NUM_THREADS=1 %t > %t.1 2> %t.told && cmp %t.0 %t.1 && FileCheck --check-prefix=TURNS %s < %t.told
 // A program for ranks has versions, too, as one process, and each rank has its own as several. What one rank tells another of,
 // such as the functions of tasks, is the program's.
 // RUN: %okl-cc -O2 -march=haswell -fopenmp --okl-jit %s -o %t
@@ -13,6 +14,10 @@
 // RUN: OKL_JIT=sync OKL_STATS=1 OMP_NUM_THREADS=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t > %t.sync 2> %t.told && cmp %t.0 %t.sync && FileCheck --check-prefixes=CHECK,RANKS %s < %t.told
 // RUN: OKL_JIT=1 OMP_NUM_THREADS=2 mpirun --allow-run-as-root --oversubscribe -n 3 %t > %t.1 && cmp %t.0 %t.1
 //
+// TURNS:      okl: versions of smooth
+// TURNS:      okl:   [[# VALUES:]] values: made in {{.*}} ms
+// TURNS-NEXT: okl:   [[# VALUES]] values, not for how often loops run: made in {{.*}} ms, {{[1-9]}}
+// TURNS-NEXT: okl:   [[# VALUES]] values, in part for how often loops run: made in {{.*}} ms
 // CHECK-DAG: okl: versions of smooth.omp_outlined{{.*}}: 18 calls
 // CHECK-DAG: okl: versions of writes.omp_outlined{{.*}}: 6 calls
 // CHECK-DAG: okl: versions of counts.omp_outlined{{.*}}: 6 calls

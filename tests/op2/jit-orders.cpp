@@ -4,7 +4,7 @@
 //
 // RUN: %okl-c++ -std=c++11 -O3 --okl-jit -DLIBRARY -shared -fPIC %s -o %t.so
 // RUN: %okl-c++ -std=c++11 -O3 --okl-jit %s -ldl -o %t
-// RUN: rm -rf %t.cache && export OMP_NUM_THREADS=1 OKL_JIT_CACHE=%t.cache && OKL_JIT=0 %t 1 > %t.0 && for way in 1 sync 1; do OKL_JIT=$way %t 1 > %t.1 && cmp %t.0 %t.1 || exit 1; done && test $(cat %t.cache/* | wc -c) -gt 65536
+// RUN: rm -rf %t.cache && export OMP_NUM_THREADS=1 OKL_JIT_CACHE=%t.cache && OKL_JIT=0 %t 1 > %t.0 && for way in 1 sync turns 1; do OKL_JIT=$way %t 1 > %t.1 && cmp %t.0 %t.1 || exit 1; done && test $(cat %t.cache/* | wc -c) -gt 65536
 // RUN: export OMP_NUM_THREADS=1 OKL_JIT_CACHE=%t.cache && OKL_JIT=0 %t 3 %t.so > %t.0 && OKL_JIT=1 %t 3 %t.so > %t.1 && cmp %t.0 %t.1 && OKL_JIT_CACHE_SIZE=64K OKL_JIT=sync %t 3 %t.so > %t.1 && cmp %t.0 %t.1 && test $(cat %t.cache/* | wc -c) -le 65536
 #include "op_seq.h"
 

@@ -32,7 +32,7 @@
 // RANKS:      [[# MADE:]] from the cache
 // RANKS-NEXT: [[# MADE]] made in
 // RANKS-NEXT: {{^}}[[# MADE]]{{$}}
-// WRONG: okl: OKL_JIT=yes: valid values are 0, 1 and sync
+// WRONG: okl: OKL_JIT=yes: valid values are 0, 1, sync and turns
 // MISSING: okl: versions of move
 // MISSING: warning: failed: {{.*}}libokl_jit.so
 #include "op_seq.h"

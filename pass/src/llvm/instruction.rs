@@ -268,6 +268,14 @@ impl<'m> Instruction<'m> {
         }
     }
 
+    /// Says of a load of an integer that its value is one of the numbers from `least` to `end`, without `end`.
+    pub fn set_numbers(self, module: &Module, least: i64, end: i64) {
+        let is_number = (*self).ty().bits().is_some();
+        if self.opcode() == Opcode::LLVMLoad && is_number && least < end {
+            self.set_range(module, [least, end]);
+        }
+    }
+
     /// Says of a call that its result is one of the numbers from 0 to `end`, without `end`.
     pub fn set_result_below(self, module: &Module, end: i64) {
         let is_number = (*self).ty().bits().is_some();

@@ -3,9 +3,11 @@
 //!
 //! Ahead of time [`embed`] leaves the simplified code of a loop over a set, as it is in front of lanes, in the file that has
 //! the loop, with the addresses of all that it reaches and the places of what may be known. In the program
-//! [`version`] makes machine code of it for values: [`fold`] puts them in, [`rounding`] sees to it that results are those of
-//! the code as it was compiled ahead of time, bit for bit; [`join`] makes one of several loops; and the stages and passes run that the compiler would have run.
+//! [`version`] makes machine code of it for values: [`fold`] puts them in, but for what [`counts`] is to leave out, [`rounding`]
+//! sees to it that results are those of the code as it was compiled ahead of time, bit for bit; [`join`] makes one of several
+//! loops; and the stages and passes run that the compiler would have run.
 
+mod counts;
 pub mod embed;
 mod fold;
 mod join;

@@ -60,7 +60,7 @@ abi_structs! {
         value_count: i64,
         /// The bytes of these values, one behind the other.
         bytes: ptr,
-        /// Those of the [`JitCode`], and [`LOOSE`](super::jit::code_flags::LOOSE).
+        /// Those of the [`JitCode`], and others of a request's: see [`code_flags`](super::jit::code_flags).
         flags: i64,
         /// What is called in place of the function that runs the code: by [`JitAnswer::entry`], which hands over what has been
         /// made of it.
@@ -122,6 +122,13 @@ pub mod code_flags {
     /// Of a loop over a set: it reads and writes nothing but its arguments, of each the element alone, and variables that are
     /// all among the values. So it may run later, for the values that these have now.
     pub const MAY_WAIT: i64 = 16;
+    /// Values decide how often loops run.
+    pub const COUNTS: i64 = 32;
+    /// Of a request: where values decide how often loops run they are not put in.
+    pub const ASKS_COUNTS: i64 = 64;
+    /// Of a request: as before, but for what may be assumed of such values: that they are multiples of a number, and no less than
+    /// one.
+    pub const ASSUMES_COUNTS: i64 = 128;
 }
 
 /// The code of several loops over a set, to be compiled as one: what is in place of bitcode then. The one loop runs, for each

@@ -11,7 +11,7 @@ use okl_abi::cpu::RegionCall;
 use okl_abi::devices::ForDevices;
 use okl_abi::jit::{JitValue, value};
 use okl_job::of_ranks;
-use okl_versions::{Asked, Receiver};
+use okl_versions::{Asked, Call, Receiver, Turn};
 
 /// What the threads of a team run.
 #[derive(Clone, Copy)]
@@ -74,27 +74,30 @@ pub(crate) unsafe fn okl_cpu_version_v1(
         compiled: Body(function),
         accepts: |version, _, _| Ok(version),
     };
-    // SAFETY: the caller's promises; all versions of the code are of this type.
-    let find = || unsafe { okl_versions::find(&asked) };
-    let version = match of_ranks() {
-        None => find(),
+    let begin = || {
+        // SAFETY: the caller's promises; all versions of the code are of this type.
+        let found = unsafe { okl_versions::find(&asked) };
+        (found, found.map(Call::begin).unzip())
+    };
+    let (found, (newer, turn)) = match of_ranks() {
+        None => begin(),
         Some(ranks) => {
             // SAFETY: as above.
             unsafe { bring(ranks, &asked) };
             // Versions are this process's.
             (ranks.private)(1);
-            let found = find();
+            let begun = begin();
             (ranks.private)(0);
-            found
+            begun
         }
     };
-    let newer = version.and_then(Version::functions);
+    let newer = newer.flatten();
     let begun = RegionCall {
-        version: version.map_or(std::ptr::null_mut(), |one| {
-            std::ptr::from_ref(one).cast_mut().cast()
+        version: found.map_or(std::ptr::null_mut(), |one| {
+            std::ptr::from_ref(one.version()).cast_mut().cast()
         }),
         begin: now(),
-        of_version: i64::from(newer.is_some()),
+        turn: turn.map_or(0, Turn::to_bits),
     };
     // SAFETY: the caller's promise.
     unsafe { call.cast::<RegionCall>().write(begun) };
@@ -128,6 +131,9 @@ pub(crate) unsafe fn okl_cpu_ran_v1(call: *mut c_void) {
         (call, call.version.cast::<Version>().as_ref())
     };
     if let Some(version) = version {
-        version.took(call.of_version != 0, (now() - call.begin) as f64 * 1e-9);
+        version.took(
+            Turn::from_bits(call.turn),
+            (now() - call.begin) as f64 * 1e-9,
+        );
     }
 }

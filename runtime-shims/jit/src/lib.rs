@@ -17,7 +17,7 @@
 //! | `library` | libraries that another program makes, kept in the same way |
 //! | `make` | makes one: from the cache, or by `libokl_jit.so` |
 //! | `compiler` | the thread that does that |
-//! | `trial` | whether a version is faster than the code as it was |
+//! | `trial` | which of several candidates is the fastest |
 //! | `versions` | which versions there are of some code, and for which values |
 //!
 //! A module uses those above it.
@@ -38,7 +38,8 @@ mod versions;
 pub use compiler::Receiver;
 pub use library::library;
 pub use report::{Tells, add as tell_at_end};
-pub use versions::{Asked, Version, find, values};
+pub use trial::Turn;
+pub use versions::{Asked, Call, Version, find, values};
 
 /// What a process that is forked from a test answers. None where it does not end by itself, and soon.
 #[cfg(test)]

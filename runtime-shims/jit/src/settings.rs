@@ -15,6 +15,8 @@ pub(crate) enum Mode {
     Meanwhile,
     /// At once: the program waits, and uses them.
     Sync,
+    /// The same, with all that may be compared, which run in turns.
+    InTurns,
 }
 
 /// Where versions are kept for the next run of a program.
@@ -40,7 +42,11 @@ fn read(environment: impl Environment) -> Result<Settings, String> {
         None | Some("1") => Mode::Meanwhile,
         Some("0") => Mode::Off,
         Some("sync") => Mode::Sync,
-        Some(other) => return Err(format!("OKL_JIT={other}: valid values are 0, 1 and sync")),
+        Some("turns") => Mode::InTurns,
+        Some(other) => {
+            let valid = "valid values are 0, 1, sync and turns";
+            return Err(format!("OKL_JIT={other}: {valid}"));
+        }
     };
     Ok(Settings {
         mode,
@@ -104,7 +110,8 @@ mod tests {
         assert_eq!(mode("1"), Ok(Mode::Meanwhile));
         assert_eq!(mode(""), Ok(Mode::Meanwhile));
         assert_eq!(mode("sync"), Ok(Mode::Sync));
-        let wrong = "OKL_JIT=on: valid values are 0, 1 and sync".to_owned();
+        assert_eq!(mode("turns"), Ok(Mode::InTurns));
+        let wrong = "OKL_JIT=on: valid values are 0, 1, sync and turns".to_owned();
         assert_eq!(mode("on"), Err(wrong));
         assert_eq!(set("OKL_JIT_FMA", "1").map(|one| one.loose), Ok(true));
         assert!(set("OKL_JIT_FMA", "2").is_err());

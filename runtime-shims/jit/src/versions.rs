@@ -6,11 +6,12 @@
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering::*};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use okl_abi::jit::{JitCode, JitValue, code_flags, value};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::cache::Code;
 use crate::compiler::{self, Job, Receiver, text};
@@ -19,10 +20,21 @@ use crate::make::How;
 use crate::report::{self, Tells};
 use crate::rounding;
 use crate::settings::{Mode, Settings, settings};
-use crate::trial::Trial;
+use crate::trial::{COMPILED, Trial, Turn};
 
 /// More versions are not made for values that change.
 const MOST: usize = 8;
+
+/// What is made of some code for some values, in this order: with all of them put in; without them where they decide how often
+/// loops run; and with what may be assumed of them there. With these bits of flags.
+const CANDIDATES: [(i64, &str); 3] = [
+    (0, ""),
+    (code_flags::ASKS_COUNTS, ", not for how often loops run"),
+    (
+        code_flags::ASSUMES_COUNTS,
+        ", in part for how often loops run",
+    ),
+];
 
 /// What a version became, of type `E`: functions that run instead of those that were compiled ahead of time.
 pub struct Version<E: 'static> {
@@ -32,16 +44,23 @@ pub struct Version<E: 'static> {
     unwanted: i64,
     /// When these values were there for the first time.
     since: Instant,
-    became: OnceLock<Result<Became<E>, WhyNot>>,
-    /// Where it is handed over.
-    room: UnsafeCell<MaybeUninit<E>>,
+    candidates: [Candidate<E>; CANDIDATES.len()],
     asked: AtomicU64,
-    calls: AtomicU64,
+    /// The candidate that is to be made next, if any, by its number from 1.
+    wanted: AtomicU8,
     trial: Trial,
 }
 
+/// One of [`CANDIDATES`].
+struct Candidate<E: 'static> {
+    became: OnceLock<Result<Became<E>, WhyNot>>,
+    /// Where it is handed over.
+    room: UnsafeCell<MaybeUninit<E>>,
+    calls: AtomicU64,
+}
+
 // SAFETY: what is handed over is written by one thread, before `became` says so.
-unsafe impl<E: Send + Sync> Sync for Version<E> {}
+unsafe impl<E: Send + Sync> Sync for Candidate<E> {}
 
 struct Became<E> {
     functions: E,
@@ -57,21 +76,66 @@ enum WhyNot {
     NotUsed(String),
 }
 
-impl<E: Copy> Version<E> {
-    /// What it became, if it is to run now; where it is not, what runs is still to be told by [`took`](Self::took).
-    pub fn functions(&self) -> Option<E> {
-        let became = self.became.get()?.as_ref().ok()?;
-        let runs = settings().mode == Mode::Sync || self.trial.runs_version();
-        runs.then(|| {
-            self.calls.fetch_add(1, Relaxed);
-            became.functions
-        })
+/// A call of code that may have a version.
+#[derive(Clone, Copy)]
+pub struct Call<E: 'static> {
+    version: &'static Version<E>,
+    /// Tells calls apart that may differ in length.
+    class: u32,
+}
+
+impl<E: Copy> Call<E> {
+    /// What is to run now, if it is not what was compiled ahead of time; what runs is to be told by
+    /// [`took`](Version::took).
+    pub fn begin(self) -> (Option<E>, Turn) {
+        self.version.begin(settings().mode, self.class)
     }
 
-    /// A call took so long for each element: of the version, or of the code as it was.
-    pub fn took(&self, of_version: bool, seconds: f64) {
-        if self.became.get().is_some_and(Result::is_ok) {
-            self.trial.took(of_version, seconds);
+    /// The version, which stays.
+    pub fn version(self) -> &'static Version<E> {
+        self.version
+    }
+}
+
+impl<E: Copy> Version<E> {
+    fn begin(&self, mode: Mode, class: u32) -> (Option<E>, Turn) {
+        let turn = match mode {
+            Mode::Sync => Turn::of(1),
+            Mode::InTurns => {
+                let made = (1..).zip(&self.candidates);
+                let made = made.filter(|(_, one)| one.functions().is_some());
+                let made: Vec<u8> = made.map(|(number, _)| number).collect();
+                let call = self.asked.load(Relaxed) as usize % made.len().max(1);
+                Turn::of(made.get(call).copied().unwrap_or(COMPILED))
+            }
+            Mode::Meanwhile | Mode::Off => self.trial.next(class),
+        };
+        let Some(number) = usize::from(turn.candidate).checked_sub(1) else {
+            return (None, turn);
+        };
+        let candidate = &self.candidates[number];
+        match candidate.functions() {
+            None => (None, Turn::of(COMPILED)),
+            Some(functions) => {
+                candidate.calls.fetch_add(1, Relaxed);
+                (Some(functions), turn)
+            }
+        }
+    }
+
+    /// A call took so long for each element.
+    pub fn took(&self, turn: Turn, seconds: f64) {
+        if self.trial.took(turn, seconds) {
+            self.want_next();
+        }
+    }
+
+    /// There is a verdict on what was made: what else may be tried is made when it is asked for again.
+    fn want_next(&self) {
+        let made = |one: &Candidate<E>| one.became.get().is_some();
+        let next = self.candidates.iter().position(|one| !made(one));
+        if let Some(next) = next {
+            self.wanted.store(next as u8 + 1, Relaxed);
         }
     }
 
@@ -85,6 +149,23 @@ impl<E: Copy> Version<E> {
                 rest = &rest[now.len().min(rest.len())..];
                 is_same
             })
+    }
+}
+
+impl<E> Candidate<E> {
+    fn new() -> Self {
+        Self {
+            became: OnceLock::new(),
+            room: UnsafeCell::new(MaybeUninit::uninit()),
+            calls: AtomicU64::new(0),
+        }
+    }
+}
+
+impl<E: Copy> Candidate<E> {
+    fn functions(&self) -> Option<E> {
+        let became = self.became.get()?.as_ref().ok()?;
+        Some(became.functions)
     }
 }
 
@@ -138,6 +219,16 @@ impl Values<'_> {
         // SAFETY: a value that the code reads, of that size, and that nobody changes meanwhile.
         unsafe { std::slice::from_raw_parts(from, one.size as usize) }
     }
+
+    /// What tells calls apart that may differ in length, where only these values are put in.
+    fn class(&self, kept: &[usize]) -> u32 {
+        if kept.len() == self.all.len() {
+            return 0;
+        }
+        let others = (0..self.all.len()).filter(|at| !kept.contains(at));
+        let bytes: Vec<u8> = others.flat_map(|at| self.bytes(at).to_vec()).collect();
+        xxh3_64(&bytes) as u32
+    }
 }
 
 /// The version for the values that are there now, where there is one; it may have failed, or not be made yet.
@@ -145,9 +236,7 @@ impl Values<'_> {
 /// # Safety
 /// The code is one of the program's, or null; where its values are, as they are asked for, they can be read; `E` is what the
 /// receiver gets.
-pub unsafe fn find<E: Copy + Send + Sync + 'static>(
-    asked: &Asked<'_, E>,
-) -> Option<&'static Version<E>> {
+pub unsafe fn find<E: Copy + Send + Sync + 'static>(asked: &Asked<'_, E>) -> Option<Call<E>> {
     if asked.code.is_null() {
         return None;
     }
@@ -210,7 +299,7 @@ impl<E: Copy + Send + Sync + 'static> Versions<E> {
         asked: &Asked<'_, E>,
         code: &JitCode,
         settings: &Settings,
-    ) -> Option<&'static Version<E>> {
+    ) -> Option<Call<E>> {
         self.asked.fetch_add(1, Relaxed);
         let values = Values {
             // SAFETY: the caller's promise.
@@ -226,16 +315,31 @@ impl<E: Copy + Send + Sync + 'static> Versions<E> {
         };
         self.last
             .store(std::ptr::from_ref(version).cast_mut(), Release);
+        let has_counts = code.flags & code_flags::COUNTS != 0;
         // Meanwhile, code for values that are there once is not worth the work.
         let first = match settings.mode {
-            Mode::Sync => 0,
+            Mode::Sync | Mode::InTurns => 0,
             Mode::Meanwhile | Mode::Off => 1,
         };
-        if version.became.get().is_none() && version.asked.fetch_add(1, Relaxed) == first {
-            // SAFETY: the caller's promise.
-            unsafe { version.make(asked, code, values.all, settings) };
+        let asked_before = version.asked.fetch_add(1, Relaxed);
+        let is_next = || version.wanted.load(Relaxed) != 0;
+        let wanted = match (asked_before == first, settings.mode) {
+            (true, Mode::InTurns) if has_counts => 1..=CANDIDATES.len(),
+            (true, _) => 1..=1,
+            (false, _) if has_counts && is_next() => {
+                let next = usize::from(version.wanted.swap(0, Relaxed));
+                next..=next
+            }
+            (false, _) => 0..=0,
+        };
+        for candidate in wanted.filter(|one| *one > 0) {
+            // SAFETY: the caller's promise; each is asked for once.
+            unsafe { version.make(candidate - 1, asked, code, values.all, settings) };
         }
-        Some(version)
+        Some(Call {
+            version,
+            class: values.class(&version.kept),
+        })
     }
 }
 
@@ -257,10 +361,9 @@ impl<E: Copy + Send + Sync + 'static> Table<E> {
             key: bytes.collect(),
             unwanted: values.unwanted,
             since: Instant::now(),
-            became: OnceLock::new(),
-            room: UnsafeCell::new(MaybeUninit::uninit()),
+            candidates: std::array::from_fn(|_| Candidate::new()),
             asked: AtomicU64::new(0),
-            calls: AtomicU64::new(0),
+            wanted: AtomicU8::new(0),
             trial: Trial::new(),
         }));
         self.all.push(new);
@@ -283,9 +386,10 @@ impl<E: Copy + Send + Sync + 'static> Table<E> {
 
 impl<E: Copy + Send + Sync + 'static> Version<E> {
     /// # Safety
-    /// What is asked for is right for this code, and nobody else has this version made.
+    /// What is asked for is right for this code, and nobody else has this candidate made.
     unsafe fn make(
         &'static self,
+        number: usize,
         asked: &Asked<'_, E>,
         code: &JitCode,
         values: &[JitValue],
@@ -295,7 +399,10 @@ impl<E: Copy + Send + Sync + 'static> Version<E> {
             true => code_flags::LOOSE,
             false => 0,
         };
-        let (accepts, compiled, flags) = (asked.accepts, asked.compiled, code.flags | loose);
+        let flags = code.flags | loose | CANDIDATES[number].0;
+        let (accepts, compiled) = (asked.accepts, asked.compiled);
+        let candidate = &self.candidates[number];
+        let is_compared = settings.mode == Mode::Meanwhile;
         let (told, tell) = std::sync::mpsc::channel();
         // SAFETY: the code has as many of each.
         let (bitcode, addresses) = unsafe {
@@ -318,7 +425,7 @@ impl<E: Copy + Send + Sync + 'static> Version<E> {
             receiver: asked.receiver,
             then: Box::new(move |made| {
                 let became = made.map_err(WhyNot::Failed).and_then(|made| {
-                    let room = self.room.get();
+                    let room = candidate.room.get();
                     // SAFETY: what hands over writes an `E` there, and nobody else accesses it.
                     let functions = unsafe {
                         made.hand_over(room.cast::<c_void>());
@@ -332,11 +439,17 @@ impl<E: Copy + Send + Sync + 'static> Version<E> {
                     })
                 });
                 // Nobody else says what it became.
-                let _ = self.became.set(became);
+                let is_made = became.is_ok();
+                let _ = candidate.became.set(became);
+                match (is_made, is_compared) {
+                    (true, true) => self.trial.begin(number as u8 + 1),
+                    (false, true) => self.want_next(),
+                    (_, false) => {}
+                }
                 let _ = told.send(());
             }),
         });
-        if settings.mode == Mode::Sync {
+        if !is_compared {
             // Where there is no thread, nobody tells.
             let _ = tell.recv();
         }
@@ -362,6 +475,33 @@ unsafe fn slice<'a, T>(first: *const T, count: i64) -> &'a [T] {
     }
 }
 
+impl<E> Candidate<E> {
+    /// What became of it, if it was made.
+    fn tell(&self, number: u8, trial: &Trial) -> Option<String> {
+        let became = match self.became.get()? {
+            Ok(became) => became,
+            Err(WhyNot::Failed(why)) => return Some(format!("warning: failed: {why}")),
+            Err(WhyNot::NotUsed(why)) => return Some(format!("not used: {why}")),
+        };
+        let how = match became.how {
+            How::Compiled(seconds) => {
+                let [simplify, generate] = seconds.map(|one| one * 1e3);
+                format!("made in {simplify:.1} + {generate:.1} ms")
+            }
+            How::Cached(seconds) => format!("from the cache in {:.2} ms", seconds * 1e3),
+        };
+        let verdict = match trial.verdict_on(number) {
+            None | Some(None) => "",
+            Some(Some(COMPILED)) => ", slower than the code as it was",
+            Some(Some(_)) => ", slower than another one",
+        };
+        let (after, calls) = (became.after * 1e3, self.calls.load(Relaxed));
+        Some(format!(
+            "{how}, there after {after:.1} ms, {calls} calls{verdict}"
+        ))
+    }
+}
+
 impl<E: Copy + Send + Sync + 'static> Tells for Versions<E> {
     fn tell(&self) -> String {
         let Some(table) = self.table.hold() else {
@@ -370,30 +510,13 @@ impl<E: Copy + Send + Sync + 'static> Tells for Versions<E> {
         let asked = self.asked.load(Relaxed);
         let mut lines = format!("okl: versions of {}: {asked} calls\n", self.name);
         for one in table.before.iter().chain(&table.all) {
-            let calls = one.calls.load(Relaxed);
-            let what = match one.became.get() {
-                None => "not made".to_owned(),
-                Some(Err(WhyNot::Failed(why))) => format!("warning: failed: {why}"),
-                Some(Err(WhyNot::NotUsed(why))) => format!("not used: {why}"),
-                Some(Ok(became)) => {
-                    let how = match became.how {
-                        How::Compiled(seconds) => {
-                            let [simplify, generate] = seconds.map(|one| one * 1e3);
-                            format!("made in {simplify:.1} + {generate:.1} ms")
-                        }
-                        How::Cached(seconds) => {
-                            format!("from the cache in {:.2} ms", seconds * 1e3)
-                        }
-                    };
-                    let verdict = match one.trial.is_faster() {
-                        Some(false) => ", slower than the code as it was",
-                        Some(true) | None => "",
-                    };
-                    let after = became.after * 1e3;
-                    format!("{how}, there after {after:.1} ms, {calls} calls{verdict}")
+            let candidates = one.candidates.iter().zip(CANDIDATES).enumerate();
+            for (number, (candidate, (_, how))) in candidates {
+                let what = candidate.tell(number as u8 + 1, &one.trial);
+                if let Some(what) = what.or_else(|| (number == 0).then(|| "not made".to_owned())) {
+                    lines += &format!("okl:   {} values{how}: {what}\n", one.kept.len());
                 }
-            };
-            lines += &format!("okl:   {} values: {what}\n", one.kept.len());
+            }
         }
         if !table.before.is_empty() {
             lines += "okl:   values that change often are given up\n";
@@ -467,14 +590,15 @@ mod tests {
     fn what_failed_and_what_is_not_made_yet_is_not_used() {
         let mut table = table();
         let version = find(&mut table, [1, 2, 3], 0);
-        assert_eq!(version.functions(), None);
+        let runs = || version.begin(Mode::Meanwhile, 0).0;
+        assert_eq!(runs(), None);
         assert!(
-            version
+            version.candidates[0]
                 .became
                 .set(Err(WhyNot::Failed("it has no code".to_owned())))
                 .is_ok()
         );
-        assert_eq!(version.functions(), None);
+        assert_eq!(runs(), None);
     }
 
     #[test]
@@ -497,7 +621,7 @@ mod tests {
         for (number, one) in all.into_iter().enumerate() {
             let version = find(&mut table, [1, 2, number as u32], 0);
             if let Some(one) = one {
-                assert!(version.became.set(one).is_ok());
+                assert!(version.candidates[0].became.set(one).is_ok());
             }
         }
         let versions = Versions {

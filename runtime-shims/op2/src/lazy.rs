@@ -38,7 +38,7 @@ use crate::{
     one_loop::{Loop, run_now},
     report::{self, fatal, text, warn_of_program},
     settings, storage, times,
-    versions::{self, Functions, Version},
+    versions::{self, Call, Functions},
     waiting,
 };
 
@@ -396,8 +396,8 @@ unsafe fn run_as_one(loops: &[Waiting], places: &[Vec<usize>], arguments: &[Arg]
     // SAFETY: the caller's promise; the code is of these loops.
     unsafe {
         let version = versions::find(code, arguments, compiled, false);
-        let functions = version.and_then(Version::functions);
-        match functions {
+        let (functions, turn) = version.map(Call::begin).unzip();
+        match functions.flatten() {
             Some(functions) => {
                 let _place = report::at(loops[0].place);
                 run_now(&Loop {
@@ -417,9 +417,9 @@ unsafe fn run_as_one(loops: &[Waiting], places: &[Vec<usize>], arguments: &[Arg]
             None => loops.iter().for_each(|one| one.run()),
         }
         let size = (*loops[0].set).whole.max(1);
-        if let Some(version) = version {
+        if let Some((call, turn)) = version.zip(turn) {
             let seconds = times::now() - start;
-            version.took(functions.is_some(), seconds / f64::from(size));
+            call.version().took(turn, seconds / f64::from(size));
         }
     }
 }

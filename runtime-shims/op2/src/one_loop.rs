@@ -19,7 +19,7 @@ use crate::{
     ranks,
     report::text,
     storage, sums, team, times,
-    versions::{self, Functions, Version},
+    versions::{self, Call, Functions},
 };
 
 /// A loop.
@@ -106,8 +106,8 @@ pub(crate) unsafe fn run_now(one: &Loop<'_>) {
         ranks::refresh(&mut arguments);
         let arguments = &arguments[..];
         let version = versions::find(jit, arguments, compiled, by_component > 0);
-        let newer = version.and_then(Version::functions);
-        let functions = newer.unwrap_or(compiled);
+        let (newer, turn) = version.map(Call::begin).unzip();
+        let functions = newer.flatten().unwrap_or(compiled);
         let (range, lanes) = match by_component {
             0 => (functions.range, functions.lanes),
             _ => (functions.components, functions.component_lanes),
@@ -149,8 +149,8 @@ pub(crate) unsafe fn run_now(one: &Loop<'_>) {
         }
         way.by_component = by_component;
         let seconds = times::now() - start - way.plan_seconds;
-        if let Some(version) = version {
-            version.took(newer.is_some(), seconds / size.max(1) as f64);
+        if let Some((call, turn)) = version.zip(turn) {
+            call.version().took(turn, seconds / size.max(1) as f64);
         }
         times::add(name, seconds, bytes(size, arguments), way);
         drop(settling);

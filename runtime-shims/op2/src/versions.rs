@@ -27,7 +27,7 @@ pub(crate) struct Functions {
     pub(crate) component_lanes: Option<Range>,
 }
 
-pub(crate) type Version = okl_versions::Version<Functions>;
+pub(crate) type Call = okl_versions::Call<Functions>;
 
 impl Functions {
     /// Of a loop that only ever runs as a version.
@@ -92,7 +92,7 @@ pub(crate) unsafe fn find(
     arguments: &[Arg],
     compiled: Functions,
     by_component: bool,
-) -> Option<&'static Version> {
+) -> Option<Call> {
     let code = jit.cast::<JitCode>();
     // SAFETY: the caller's promises.
     unsafe {

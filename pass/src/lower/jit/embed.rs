@@ -14,7 +14,8 @@ use std::collections::HashSet;
 use okl_abi::jit::{ENTRY, JitCode, JitValue, code_flags, value};
 use okl_abi::{Effects, RuntimeFn};
 
-use super::{declared, fold, rounding};
+use super::counts::Ends;
+use super::{counts, declared, fold, rounding};
 use crate::analysis::runtime::{effects_of, is_of_runtime};
 use crate::llvm::{
     Builder, Call, Function, Global, Linkage, Module, OwnModule, Value, VectorUnit, Visibility,
@@ -192,6 +193,21 @@ impl<'m> Reached<'m> {
         ];
         let bits = flags.iter().filter(|(_, is_set)| *is_set);
         bits.map(|(bit, _)| bit).sum()
+    }
+}
+
+/// [`code_flags::COUNTS`], where some of these values decide in the code how often loops run.
+fn counts_flag(code: &Module, values: &[Place<'_>]) -> i64 {
+    let declared = declared(code);
+    let values = values.iter().map(|one| (one.kind, one.place));
+    let roots = counts::roots(
+        |place| declared.get(place).copied(),
+        fold::region(code),
+        values,
+    );
+    match Ends::of(code, roots).is_empty() {
+        true => 0,
+        false => code_flags::COUNTS,
     }
 }
 

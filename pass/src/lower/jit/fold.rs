@@ -97,7 +97,7 @@ pub fn parameters(module: &Module, known: &[Known<'_>]) {
 }
 
 /// What the threads of a team run, where that is what the module has: it hands it over.
-fn region(module: &Module) -> Option<Function<'_>> {
+pub fn region(module: &Module) -> Option<Function<'_>> {
     let entry = module.function(ENTRY)?;
     let code = entry.instructions().into_iter();
     let mut calls = code.filter_map(|one| one.as_call());

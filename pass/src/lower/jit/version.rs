@@ -6,8 +6,9 @@ use okl_abi::Effects;
 use okl_abi::jit::joined::Joined;
 use okl_abi::jit::{ENTRY, JitValue, LINKS, code_flags};
 
+use super::counts::{Ends, Told};
 use super::fold::{self, Known};
-use super::{declared, join, rounding};
+use super::{counts, declared, join, rounding};
 use crate::analysis::runtime::{effects, effects_of};
 pub use crate::llvm::llvm_file;
 use crate::llvm::{Function, Linked, Machine, Module, OwnModule, own_targets};
@@ -83,10 +84,24 @@ pub fn make(request: &Request<'_>) -> Result<Version, String> {
             };
             symbols.push((name, address));
         }
+        let has = |flag: i64| request.flags & flag != 0;
+        let told = match (
+            has(code_flags::ASKS_COUNTS),
+            has(code_flags::ASSUMES_COUNTS),
+        ) {
+            (_, true) => Some(Told::Assumptions),
+            (asks, false) => asks.then_some(Told::Nothing),
+        };
+        if let Some(told) = told {
+            let values = request.values.iter().map(|one| (one.kind, one.place));
+            let variable = |place: usize| code.global(&symbols.get(place)?.0).map(|one| *one);
+            let roots = counts::roots(variable, fold::region(&code), values);
+            let bytes: Vec<_> = known.iter().map(|one| one.bytes).collect();
+            Ends::of(&code, roots).ask(&bytes, told);
+        }
         fold::variables(&code, &symbols, &known);
         fold::parameters(&code, &known);
         fold::behind_parameters(&code, &known);
-        let has = |flag: i64| request.flags & flag != 0;
         if !has(code_flags::LOOSE) {
             rounding::fix(&code, has(code_flags::FUSED));
         }

@@ -6,7 +6,8 @@ use okl_abi::jit::{code_flags, value};
 use okl_abi::op2::{Parameter as Passed, f};
 
 use super::{
-    At, Left, Place, Reached, add_entry, addresses, copy, declared, erase_unused, fold, tell,
+    At, Left, Place, Reached, add_entry, addresses, copy, counts_flag, declared, erase_unused,
+    fold, tell,
 };
 use crate::analysis::access::{outside, pointers, touched_of_each};
 use crate::analysis::call_graph::is_final;
@@ -73,8 +74,8 @@ fn of<'m>(
         name: demangle(&kernel.name()),
         bitcode: code.bitcode(),
         addresses,
+        flags: reached.flags(kernel, counts_lanes, false) | waits | counts_flag(&code, &values),
         values,
-        flags: reached.flags(kernel, counts_lanes, false) | waits,
         vector_bits: i64::from(unit.bits(kernel)),
     })
 }

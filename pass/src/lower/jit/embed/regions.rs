@@ -5,7 +5,9 @@ use okl_abi::jit::value;
 use okl_abi::{Effects, PLAIN_FORKS};
 
 use super::steady::Code;
-use super::{At, Left, Place, Reached, add_entry, addresses, copy, erase_unused, fold, tell};
+use super::{
+    At, Left, Place, Reached, add_entry, addresses, copy, counts_flag, erase_unused, fold, tell,
+};
 use crate::analysis::call_graph::is_final;
 use crate::analysis::runtime;
 use crate::ir::Region;
@@ -211,8 +213,8 @@ fn of_ranks<'m>(
         name: plain.name.clone(),
         bitcode: left.bitcode(),
         addresses,
+        flags: reached.flags(body, false, may_reorder) | counts_flag(&left, &values),
         values,
-        flags: reached.flags(body, false, may_reorder),
         vector_bits: i64::from(unit.bits(body)),
     })
 }
@@ -265,8 +267,8 @@ fn of<'m>(
         name: name(own[0]),
         bitcode: left.bitcode(),
         addresses,
+        flags: reached.flags(body, false, may_reorder) | counts_flag(&left, &values),
         values,
-        flags: reached.flags(body, false, may_reorder),
         vector_bits: i64::from(unit.bits(body)),
     })
 }
