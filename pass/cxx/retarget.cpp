@@ -23,6 +23,8 @@
 #include "llvm-c/Core.h"
 #include "llvm-c/TargetMachine.h"
 
+#include <csetjmp>
+
 using namespace llvm;
 
 static TargetMachine *machine(LLVMTargetMachineRef Of) { return reinterpret_cast<TargetMachine *>(Of); }
@@ -48,13 +50,35 @@ static bool isLoop(const AtomicRMWInst &One) {
   }
 }
 
+static bool IsInProgram = false;
+// Where the attempt of this thread goes on that failed.
+static thread_local jmp_buf *Failed = nullptr;
+
+void okl_in_program() { IsInProgram = true; }
+
 // An error that would end the compiler ends the attempt.
 static void onFatalError(void *, const char *, bool) {
+  if (Failed)
+    longjmp(*Failed, 1);
   if (CrashRecoveryContext *Current = CrashRecoveryContext::GetCurrent())
     Current->HandleExit(1);
 }
 
+static void attemptInProgram(function_ref<void()> Does) {
+  jmp_buf Here, *Before = Failed;
+  remove_fatal_error_handler();
+  install_fatal_error_handler(onFatalError);
+  if (!setjmp(Here)) {
+    Failed = &Here;
+    Does();
+  }
+  Failed = Before;
+  remove_fatal_error_handler();
+}
+
 void attempt(function_ref<void()> Does) {
+  if (IsInProgram)
+    return attemptInProgram(Does);
   bool IsWatched = CrashRecoveryContext::GetCurrent() != nullptr;
   if (!IsWatched)
     CrashRecoveryContext::Enable();

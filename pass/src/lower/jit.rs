@@ -7,8 +7,8 @@
 //! the code as it was compiled ahead of time, bit for bit, and the stages and passes run that the compiler would have run.
 
 pub mod embed;
-mod fold;
-mod rounding;
+pub(super) mod fold;
+pub(super) mod rounding;
 pub mod version;
 
 use crate::llvm::{Linkage, Module, Value};

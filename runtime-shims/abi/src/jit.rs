@@ -107,6 +107,9 @@ pub mod value {
     pub const BEHIND: i64 = 1;
     /// A parameter of the function.
     pub const PARAMETER: i64 = 2;
+    /// Of a kernel for devices: how many work items its blocks have in a direction, a number of 32 bits; `place` is the
+    /// direction.
+    pub const ITEMS: i64 = 16;
 }
 
 /// Bits of `JitCode::flags`.
@@ -119,6 +122,9 @@ pub mod code_flags {
     pub const ROUNDS_FREELY: i64 = 4;
     /// Of a request: results need not be those of the code as it was compiled ahead of time.
     pub const LOOSE: i64 = 8;
+    /// It is a kernel for devices, in the form that the answer's object has, too: that is the code for the device, and has no
+    /// names.
+    pub const DEVICE: i64 = 256;
 }
 
 /// Which `libokl_jit.so` a run time is for: it is part of the name of its function.

@@ -18,7 +18,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use okl_abi::jit::JitValue;
+use okl_abi::jit::{JitValue, code_flags};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::identity;
@@ -38,10 +38,20 @@ pub(crate) struct Code {
     pub(crate) unread: i64,
 }
 
+/// What there is in a file besides what it was made of.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Kept {
+    /// Machine code.
+    Image(Image),
+    /// Code for a device.
+    Device(Vec<u8>),
+}
+
 /// What the file of a version is called, and what it begins with.
 pub(crate) struct Key {
     name: String,
     bytes: Vec<u8>,
+    is_for_device: bool,
 }
 
 /// A folder with versions.
@@ -141,11 +151,15 @@ impl Cache {
         put(&mut bytes, &code.bytes);
         put(&mut bytes, &code.bitcode);
         let name = format!("{:032x}", xxh3_128(&bytes));
-        Key { name, bytes }
+        Key {
+            name,
+            bytes,
+            is_for_device: code.flags & code_flags::DEVICE != 0,
+        }
     }
 
     /// What is there for it.
-    pub(crate) fn load(&mut self, key: &Key, addresses: usize) -> Option<Image> {
+    pub(crate) fn load(&mut self, key: &Key, addresses: usize) -> Option<Kept> {
         let flags = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK;
         let file = self.open_file(&named(&key.name, IMAGE), flags).ok()?;
         let data = file.metadata().ok()?;
@@ -168,12 +182,15 @@ impl Cache {
         if self.id_of(llvm) != Some(id) {
             return None;
         }
-        let image = Image::decode(rest, addresses)?;
+        let kept = match key.is_for_device {
+            false => Kept::Image(Image::decode(rest, addresses)?),
+            true => Kept::Device(rest.to_vec()),
+        };
         let age = data.modified().ok().and_then(|then| then.elapsed().ok());
         if age.is_some_and(|age| age > USED) {
             let _ = file.set_modified(SystemTime::now());
         }
-        Some(image)
+        Some(kept)
     }
 
     fn id_of(&mut self, llvm: &Path) -> Option<&[u8]> {
@@ -201,11 +218,11 @@ impl Cache {
         }
     }
 
-    /// Keeps an image; `compiler` and `llvm` are the libraries that made it. An error is told of.
+    /// Keeps a version; `compiler` and `llvm` are the libraries that made it. An error is told of.
     pub(crate) fn store(
         &mut self,
         key: &Key,
-        image: &Image,
+        kept: &Kept,
         compiler: &Path,
         llvm: &Path,
     ) -> Result<(), String> {
@@ -218,7 +235,10 @@ impl Cache {
         put(&mut rest, &key.bytes);
         put(&mut rest, llvm.as_os_str().as_bytes());
         put(&mut rest, &id);
-        rest.extend(image.encode());
+        match kept {
+            Kept::Image(image) => rest.extend(image.encode()),
+            Kept::Device(code) => rest.extend(code),
+        }
         let content = [&FORM[..], &xxh3_64(&rest).to_le_bytes(), &rest].concat();
         if content.len() as u64 > self.most {
             return Err("it is larger than all versions may be".to_owned());

@@ -32,7 +32,7 @@ mod trial;
 mod versions;
 
 pub use compiler::Receiver;
-pub use versions::{Asked, Version, find, values};
+pub use versions::{Asked, Load, Version, find, values};
 
 /// What a process that is forked from a test answers. None where it does not end by itself, and soon.
 #[cfg(test)]

@@ -9,7 +9,7 @@
 // RUN: opt-22 -load-pass-plugin=%plugin -okl-target=cuda,cpu -passes='print<okl-plan>' -disable-output %t.bc 2>&1 | FileCheck --check-prefix=EITHER %s
 // RUN: clang++-22 -std=c++17 -O2 -fpass-plugin=%plugin -mllvm -okl-target=cuda -Rpass=okl -c %s -o %t.o 2>&1 | FileCheck --check-prefix=TOLD %s
 // What was lowered once is left alone.
-// RUN: opt-22 -load-pass-plugin=%plugin -passes='okl-lower<cuda>,okl-lower<cuda>,default<O1>' -S %t.bc -o - | grep -c 'call i32 @okl_gpu_launch_v5' | FileCheck --check-prefix=ONCE %s
+// RUN: opt-22 -load-pass-plugin=%plugin -passes='okl-lower<cuda>,okl-lower<cuda>,default<O1>' -S %t.bc -o - | grep -c 'call i32 @okl_gpu_launch_v6' | FileCheck --check-prefix=ONCE %s
 // ONCE: {{^1$}}
 
 // ONLY:   @outer loop at {{.*}}launch.cpp:[[# @LINE + 21]]: on a CUDA device{{$}}
@@ -36,9 +36,9 @@ KERNEL void saxpy(int n, float a, const float *__restrict x, float *__restrict y
   for (OUTER int o = 0; o < n; o += 256)
     for (INNER int i = o; i < o + 256; ++i)
       if (i < n) y[i] += a * x[i];
-  // ALONE:     call i32 @okl_gpu_launch_v5(ptr {{(nonnull )?}}@okl.device.kernel, ptr {{.*}}, ptr {{.*}}, ptr {{.*}}, i32 0)
+  // ALONE:     call i32 @okl_gpu_launch_v6(ptr {{(nonnull )?}}@okl.device.kernel, ptr {{.*}}, ptr {{.*}}, ptr {{.*}}, i32 0)
   // ALONE-NOT: {{= f(add|mul)|call.*(fmul|annotation|fork_call|__okl)}}
-  // BOTH:      %[[RAN:.*]] = call i32 @okl_gpu_launch_v5(ptr nonnull @okl.device.kernel, ptr nonnull %{{.*}}, ptr nonnull %{{.*}}, ptr nonnull %{{.*}}, i32 1)
+  // BOTH:      %[[RAN:.*]] = call i32 @okl_gpu_launch_v6(ptr nonnull @okl.device.kernel, ptr nonnull %{{.*}}, ptr nonnull %{{.*}}, ptr nonnull %{{.*}}, i32 1)
   // BOTH-NEXT: %[[HERE:.*]] = icmp eq i32 %[[RAN]], 0
   // BOTH-NEXT: br i1 %[[HERE]], label
   // BOTH:      __kmpc_fork_call
@@ -52,6 +52,6 @@ KERNEL void saxpy(int n, float a, const float *__restrict x, float *__restrict y
   // PLAIN:       [[LAUNCHES]]:
   // PLAIN-NEXT:    store i64 %[[COUNT]], ptr %[[BLOCKS]]
   // PLAIN:         store i64 256, ptr %[[ITEMS]]
-  // PLAIN:         call i32 @okl_gpu_launch_v5(ptr @okl.device.kernel, ptr %[[BLOCKS]], ptr %[[ITEMS]], ptr %[[ARGUMENTS]], i32 0)
+  // PLAIN:         call i32 @okl_gpu_launch_v6(ptr @okl.device.kernel, ptr %[[BLOCKS]], ptr %[[ITEMS]], ptr %[[ARGUMENTS]], i32 0)
   // PLAIN-NEXT:    br label %[[END]]
 }
