@@ -25,7 +25,7 @@
 // CHECK-DAG: @[[SM]] = private unnamed_addr constant [6 x i8] c"sm_70\00"
 // A value, a value, an address of what is read, one of what is read and written.
 // CHECK-DAG: @okl.device.parameters = private constant [4 x { i64, i64 }] [{ i64, i64 } { i64 0, i64 4 }, { i64, i64 } { i64 0, i64 4 }, { i64, i64 } { i64 3, i64 8 }, { i64, i64 } { i64 7, i64 8 }], align 8
-// CHECK-DAG: @okl.device.kernel = internal global { ptr, ptr, ptr, ptr, i64, ptr, i64, i64, i64, i64, ptr, i64, i64 } { ptr @[[NAME:.*]], ptr @[[PLACE:.*]], ptr @[[ENTRY:.*]], ptr @okl.device.images, i64 1, ptr @okl.device.parameters, i64 4, i64 256, i64 0, i64 0, ptr null, i64 0, i64 0 }, align 8
+// CHECK-DAG: @okl.device.kernel = internal global { ptr, ptr, ptr, ptr, i64, ptr, i64, i64, i64, i64, ptr, i64, ptr, i64 } { ptr @[[NAME:.*]], ptr @[[PLACE:.*]], ptr @[[ENTRY:.*]], ptr @okl.device.images, i64 1, ptr @okl.device.parameters, i64 4, i64 256, i64 0, i64 0, ptr null, i64 0, ptr null, i64 0 }, align 8
 // CHECK-DAG: @[[NAME]] = private unnamed_addr constant {{.*}} c"saxpy{{.*}}\00"
 // CHECK-DAG: @[[PLACE]] = private unnamed_addr constant {{.*}}launch.cpp:[[# @LINE + 6]]\00"
 // CHECK-DAG: @[[ENTRY]] = private unnamed_addr constant {{.*}} c"okl__Z5saxpyifPKfPf_0\00"
