@@ -4,6 +4,8 @@
 //!
 //! NVIDIA's tools are looked for in a folder that `scripts/nvidia-tools` fills. Without them only okl's kernels are counted.
 
+pub(crate) mod versions;
+
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;

@@ -78,8 +78,8 @@ struct Arguments {
     /// Instead of all this: loops that are compiled once more at run time, with --smoke at tiny sizes.
     #[arg(long, conflicts_with_all = ["airfoil", "okl", "devices", "chains"])]
     jit: bool,
-    /// With --devices: NVIDIA's tools, as ./scripts/nvidia-tools installs them, to compare with.
-    #[arg(long, value_name = "FOLDER", requires = "devices")]
+    /// With --devices and --jit: NVIDIA's tools, as ./scripts/nvidia-tools installs them, to compare with.
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["airfoil", "okl", "chains"])]
     nvidia: Option<PathBuf>,
 }
 
@@ -124,7 +124,9 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
             true => 1,
             false => arguments.repetitions.unwrap_or(15),
         };
-        let text = jit::run(root, libraries, repetitions, arguments.smoke)?;
+        let mut text = jit::run(root, libraries, repetitions, arguments.smoke)?;
+        let nvidia = existing(arguments.nvidia.as_deref())?;
+        text += &devices::versions::run(root, libraries, nvidia.as_deref())?;
         return tell(arguments, root, "jit.md", &text).map(|()| true);
     }
     if arguments.devices {

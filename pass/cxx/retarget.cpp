@@ -14,6 +14,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
@@ -48,28 +49,49 @@ static bool isLoop(const AtomicRMWInst &One) {
   }
 }
 
-// Where an attempt of this thread goes on.
-static thread_local jmp_buf *Attempt;
+static bool IsInProgram = false;
+
+// Where the attempt of this thread goes on that failed.
+static thread_local jmp_buf *Failed = nullptr;
+
+void okl_in_program() { IsInProgram = true; }
 
 // An error that would end the process ends the attempt.
 static void onFatalError(void *, const char *, bool) {
-  if (Attempt)
-    longjmp(*Attempt, 1);
+  if (Failed)
+    longjmp(*Failed, 1);
+  if (CrashRecoveryContext *Current = CrashRecoveryContext::GetCurrent())
+    Current->HandleExit(1);
 }
 
-// LLVM's CrashRecoveryContext would take the signals of the whole process: those of a program that has its code compiled once more
-// are the program's, and page faults are what run times work with.
-void attempt(function_ref<void()> Does) {
-  jmp_buf End;
-  jmp_buf *volatile Outer = Attempt;
+// LLVM's CrashRecoveryContext takes the signals of the whole process: those of a program that has its code compiled once more are the
+// program's, and page faults are what run times work with.
+static void attemptInProgram(function_ref<void()> Does) {
+  jmp_buf Here;
+  jmp_buf *volatile Before = Failed;
   remove_fatal_error_handler();
   install_fatal_error_handler(onFatalError);
-  if (setjmp(End) == 0) {
-    Attempt = &End;
+  if (setjmp(Here) == 0) {
+    Failed = &Here;
     Does();
   }
-  Attempt = Outer;
+  Failed = Before;
   remove_fatal_error_handler();
+}
+
+void attempt(function_ref<void()> Does) {
+  if (IsInProgram)
+    return attemptInProgram(Does);
+  bool IsWatched = CrashRecoveryContext::GetCurrent() != nullptr;
+  if (!IsWatched)
+    CrashRecoveryContext::Enable();
+  remove_fatal_error_handler();
+  install_fatal_error_handler(onFatalError);
+  CrashRecoveryContext Attempt;
+  Attempt.RunSafely(Does);
+  remove_fatal_error_handler();
+  if (!IsWatched)
+    CrashRecoveryContext::Disable();
 }
 
 extern "C" {

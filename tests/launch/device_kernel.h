@@ -17,13 +17,15 @@ struct Kernel {
   const struct Parameter *parameters;
   int64_t parameter_count, most_items, shared, does;
   const int64_t *sections;
-  int64_t section_count, state;
+  int64_t section_count;
+  const void *const *codes;
+  int64_t state;
 };
 #ifdef __cplusplus
 extern "C"
 #endif
     int32_t
-    okl_gpu_launch_v5(void *kernel, void *blocks, void *items, void *arguments, int32_t has_processor);
+    okl_gpu_launch_v6(void *kernel, void *blocks, void *items, void *arguments, int32_t has_processor);
 
 #ifndef PTX
 #define PTX                                                                                       \
@@ -43,11 +45,11 @@ extern "C"
 static const char ptx[] = PTX;
 static const struct Image image = {1, "sm_70", ptx, sizeof ptx - 1, 0};
 static const struct Parameter parameters[] = {{0, 4}, {0, 8}, {3, 8}, {7, 8}};
-static struct Kernel kernel = {"saxpy", "saxpy.okl:1", "saxpy", &image, 1, parameters, 4, 0, 0, 0, 0, 0, 0};
+static struct Kernel kernel = {"saxpy", "saxpy.okl:1", "saxpy", &image, 1, parameters, 4, 0, 0, 0, 0, 0, 0, 0};
 
 // Items beyond n do nothing.
 static int launch(int n, double a, const double *x, double *y, int items_of_block, int has_processor) {
   int64_t blocks[3] = {(n + items_of_block - 1) / items_of_block, 1, 1}, items[3] = {items_of_block, 1, 1};
   void *arguments[] = {&n, &a, &x, &y};
-  return okl_gpu_launch_v5(&kernel, blocks, items, arguments, has_processor);
+  return okl_gpu_launch_v6(&kernel, blocks, items, arguments, has_processor);
 }

@@ -17,6 +17,8 @@
 // RUN: (OKL_JIT=yes %t 2>&1 || true) | FileCheck --check-prefix=WRONG %s
 // Where what compiles is missing, the program runs as it is:
 // RUN: mkdir -p %t.d && cp %runtime-dir/libokl_op2.so %t.d && OKL_JIT=0 OMP_NUM_THREADS=1 %t > %t.0 && LD_LIBRARY_PATH=%t.d OKL_JIT=sync OKL_STATS=1 OMP_NUM_THREADS=1 %t > %t.sync 2> %t.told && cmp %t.0 %t.sync && FileCheck --check-prefix=MISSING %s < %t.told
+// On a device, emulated:
+// RUN: %okl-c++ -std=c++11 -O3 --okl-jit --okl-target=cuda,cpu %s -o %t && export OKL_BACKEND=cuda-emulated && OKL_JIT=0 %t > %t.0 && OKL_JIT=sync OKL_STATS=1 %t > %t.sync 2> %t.told && cmp %t.0 %t.sync && FileCheck --check-prefix=DEVICE %s < %t.told
 //
 // CHECK:      okl: versions of move{{.*}}: 54 calls
 // CHECK-NEXT: okl:   [[# VALUES:]] values: made in {{[0-9.]+}} + {{[0-9.]+}} ms, there after {{[0-9.]+}} ms, 4 calls
@@ -26,6 +28,10 @@
 // CHECK:      okl:   values that change often are given up
 // CHECK:      okl: versions of flux
 // CHECK-NOT:  failed
+// DEVICE:      okl: versions of move on a CUDA device, {{.*}}: 54 calls
+// DEVICE-NEXT: okl:   {{[0-9]+}} values: made in {{.*}} ms, 4 calls
+// DEVICE:      okl:   values that change often are given up
+// DEVICE:      okl: versions of flux, atomics on a CUDA device
 // WARM:      okl: versions of move
 // WARM-NEXT: from the cache in 0.{{[0-9]+}} ms, there after {{[0-9.]+}} ms, 4 calls
 // OTHERS: okl: versions are not kept: {{.*}}.cache can be written by others

@@ -10,12 +10,28 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering::*};
 use std::time::Duration;
 
-use okl_abi::jit::{JitAnswer, JitRequest};
+use okl_abi::jit::{JitAnswer, JitRequest, code_flags};
 use okl_pass::version::{Made, Request, llvm_file, make};
 
 #[link(name = "LLVM-22")]
 unsafe extern "C" {
     fn LLVMGetVersion(major: *mut u32, minor: *mut u32, patch: *mut u32);
+}
+
+/// Those of devices are made known where the first version for one is made.
+macro_rules! targets {
+    ($($name:ident)*) => {
+        #[link(name = "LLVM-22")]
+        unsafe extern "C" { $(fn $name();)* }
+        fn know_devices() {
+            // SAFETY: that may be done any number of times.
+            unsafe { $($name();)* }
+        }
+    };
+}
+
+targets! {
+    LLVMInitializeNVPTXTargetInfo LLVMInitializeNVPTXTarget LLVMInitializeNVPTXTargetMC LLVMInitializeNVPTXAsmPrinter
 }
 
 /// What LLVM makes stays, and what its templates have in this file.
@@ -60,6 +76,9 @@ pub unsafe extern "C" fn okl_jit_compile_v2(request: *const JitRequest, answer: 
     let made = match Turn::take() {
         Some(_turn) => {
             keep();
+            if request.flags & code_flags::DEVICE != 0 {
+                know_devices();
+            }
             catch_unwind(|| make(&request)).unwrap_or_else(|_| Err("an internal error".to_string()))
         }
         None => Err("the process was forked while code was being compiled".to_string()),

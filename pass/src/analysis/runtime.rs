@@ -24,7 +24,7 @@ pub const ASKS: &str = "okl.runs.";
 /// The runtime function of that name, or the one that replaces it.
 pub fn function_of(name: &str) -> Option<&'static RuntimeFn> {
     if name.starts_with(ASKS) {
-        return Some(&okl_abi::gpu::f::okl_gpu_runs_v4);
+        return Some(&okl_abi::gpu::f::okl_gpu_runs_v5);
     }
     if !BEGINNINGS.iter().any(|one| name.starts_with(one)) {
         return None;

@@ -13,13 +13,20 @@ use inkwell::llvm_sys::target_machine::*;
 
 use super::kernels::silence;
 use super::shim::Text;
-use super::{Function, Global, Instruction, Machine, Module, OwnModule, Value};
+use super::{Function, Global, Instruction, Machine, Module, OwnModule, Type, Value};
 
 unsafe extern "C" {
     fn okl_jit_detach(module: LLVMModuleRef);
     fn okl_jit_place_anywhere(module: LLVMModuleRef);
     fn okl_jit_run(module: LLVMModuleRef, machine: LLVMTargetMachineRef, late: bool);
     fn okl_jit_link(module: LLVMModuleRef, bitcode: Text) -> bool;
+    fn okl_in_program();
+}
+
+/// From now on nothing of this process's is changed meanwhile where LLVM may fail: it is no compiler's. See `cxx/attempt.h`.
+pub fn in_program() {
+    // SAFETY: sets a variable.
+    unsafe { okl_in_program() }
 }
 
 /// Makes this processor known to LLVM, for whoever is not a compiler.
@@ -164,6 +171,49 @@ impl Module {
         let (data, size) = (bytes.as_ptr().cast(), bytes.len());
         // SAFETY: a live context and as many bytes.
         unsafe { Value::new(LLVMConstStringInContext2(self.raw_context(), data, size, 1)) }
+    }
+}
+
+impl Module {
+    /// A constant in an address space that consists of these bytes; as a pointer of a type.
+    pub fn add_table<'m>(
+        &'m self,
+        bytes: &[u8],
+        align: u32,
+        space: u32,
+        ty: Type<'m>,
+    ) -> Value<'m> {
+        let value = self.const_bytes(bytes);
+        // SAFETY: a live module, a value of its context, a power of two and a type of pointers.
+        unsafe {
+            let name = c"okl.jit.known".as_ptr();
+            let raw = LLVMAddGlobalInAddressSpace(self.raw(), value.ty().raw(), name, space);
+            LLVMSetLinkage(raw, super::Linkage::LLVMInternalLinkage);
+            LLVMSetInitializer(raw, value.raw());
+            LLVMSetGlobalConstant(raw, 1);
+            LLVMSetAlignment(raw, align);
+            match ty.space() == Some(space) {
+                true => Value::new(raw),
+                false => Value::new(LLVMConstAddrSpaceCast(raw, ty.raw())),
+            }
+        }
+    }
+}
+
+impl<'m> Type<'m> {
+    /// The number of this type that has these bytes.
+    pub fn constant_of_bytes(self, module: &'m Module, bytes: &[u8]) -> Option<Value<'m>> {
+        let mut whole = [0; 8];
+        whole.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        let bits = module.int(8 * bytes.len() as u32);
+        let number = bits.integer_constant(i64::from_le_bytes(whole));
+        if self == bits {
+            return Some(number);
+        }
+        let is_such =
+            self.is_float_or_double() && module.store_size_of(self) as usize == bytes.len();
+        // SAFETY: a constant, and a type of as many bits.
+        is_such.then(|| unsafe { Value::new(LLVMConstBitCast(number.raw(), self.raw())) })
     }
 }
 

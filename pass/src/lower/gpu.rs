@@ -9,6 +9,7 @@
 //!
 //! Kinds of devices differ in data: [`target`].
 
+pub mod again;
 mod arrays;
 mod asked;
 mod blocks;
@@ -31,7 +32,7 @@ pub mod target;
 
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{Origin, ParallelLoop, Region, Space};
-use crate::llvm::{Call, Function, Instruction, Machine, Module, Silence};
+use crate::llvm::{self, Call, Function, Instruction, Machine, Module, Silence};
 
 use compile::Failed;
 use launch::Kernel;
@@ -70,6 +71,8 @@ enum Host<'m> {
 struct Image {
     target: &'static GpuTarget,
     code: Vec<u8>,
+    /// The kernels that are left to be compiled once more.
+    left: Vec<again::Left>,
 }
 
 /// A loop that may go to a device, as far as can be seen in the module.
@@ -295,10 +298,10 @@ fn image<'m>(
         if rest.is_empty() {
             return None;
         }
-        match compile::build(module, target, |device| {
+        match compile::build(module, target, llvm::jit_option(), |device| {
             outline(device, candidates, &rest, target)
         }) {
-            Ok((code, built)) => {
+            Ok((code, built, left)) => {
                 let mut has_all = true;
                 for (&at, (kernel, passed)) in rest.iter().zip(built) {
                     let Some((first, first_passed)) = &mut known[at].made else {
@@ -317,7 +320,7 @@ fn image<'m>(
                     for at in rest {
                         known[at].images.push(number);
                     }
-                    return Some(Image { target, code });
+                    return Some(Image { target, code, left });
                 }
             }
             Err(Failed { which, why }) => {
@@ -390,7 +393,7 @@ fn fail_alone(
     why: &str,
 ) -> Vec<(usize, String)> {
     let fails = |&at: &usize| {
-        let built = compile::build(module, target, |device| {
+        let built = compile::build(module, target, false, |device| {
             outline(device, candidates, &[at], target)
         });
         Some((at, built.err()?.why))

@@ -9,9 +9,9 @@
 
 mod counts;
 pub mod embed;
-mod fold;
+pub(super) mod fold;
 mod join;
-mod rounding;
+pub(super) mod rounding;
 pub mod version;
 
 use crate::llvm::{Linkage, Module, Value};

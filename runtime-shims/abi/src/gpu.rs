@@ -12,10 +12,10 @@ macro_rules! for_each_gpu_fn {
             /// points to as many addresses of values as the `DeviceKernel` has parameters. 1 where it ran there; 0 where it
             /// is to run on the processor, which `OKL_BACKEND` or a missing device says, and only where `has_processor` is
             /// not 0.
-            fn okl_gpu_launch_v5(kernel: ptr, blocks: ptr, items: ptr, arguments: ptr, has_processor: i32) -> i32: [UNPLAIN, APART];
+            fn okl_gpu_launch_v6(kernel: ptr, blocks: ptr, items: ptr, arguments: ptr, has_processor: i32) -> i32: [UNPLAIN, APART];
 
             /// What runs a kernel, a `DeviceKernel`: a number of `runs`; the processor where that is to do it, as above.
-            fn okl_gpu_runs_v4(kernel: ptr, has_processor: i32) -> i32: [UNPLAIN, APART];
+            fn okl_gpu_runs_v5(kernel: ptr, has_processor: i32) -> i32: [UNPLAIN, APART];
 
             /// Waits until all kernels have run that were launched: in front of what reads a clock.
             fn okl_gpu_finish_v1(): [UNPLAIN, APART];
@@ -52,6 +52,9 @@ abi_structs! {
         sections: ptr,
         /// Length of `sections`; 0 where that is not known.
         section_count: i64,
+        /// Array of pointers to [`JitCode`](crate::jit::JitCode), one for each image: what may be compiled once more, or null.
+        /// Null where that is so of none.
+        codes: ptr,
         /// The library's: 0 until it has met the kernel.
         state: i64,
     }
@@ -177,6 +180,6 @@ mod tests {
     #[test]
     fn the_list_is_the_one_of_its_version() {
         let hash = crate::hash(TEXT, LAYOUT_TEXT);
-        assert_eq!((ALL.len(), hash), (3, 0xdf9d437b4def60b));
+        assert_eq!((ALL.len(), hash), (3, 0xeb6b398cd3eefe91));
     }
 }

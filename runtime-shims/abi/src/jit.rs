@@ -107,6 +107,9 @@ pub mod value {
     pub const BEHIND: i64 = 1;
     /// A parameter of the function.
     pub const PARAMETER: i64 = 2;
+    /// Of a kernel for devices: how many work items its blocks have in a direction, a number of 32 bits; `place` is the
+    /// direction.
+    pub const ITEMS: i64 = 16;
 }
 
 /// Bits of `JitCode::flags`.
@@ -129,6 +132,9 @@ pub mod code_flags {
     /// Of a request: as before, but for what may be assumed of such values: that they are multiples of a number, and no less than
     /// one.
     pub const ASSUMES_COUNTS: i64 = 128;
+    /// It is a kernel for devices, in the form that the answer's object has, too: that is the code for the device, and has no
+    /// names.
+    pub const DEVICE: i64 = 256;
 }
 
 /// The code of several loops over a set, to be compiled as one: what is in place of bitcode then. The one loop runs, for each

@@ -301,7 +301,7 @@ mod tests {
             ("__atomic_load", f::okl_mpi_atomic_load_n),
             ("okl_op2_par_loop_v7", op2::f::okl_op2_par_loop_v7),
             ("okl_cpu_begin_kernel_v1", cpu::f::okl_cpu_begin_kernel_v1),
-            ("okl_gpu_launch_v5", gpu::f::okl_gpu_launch_v5),
+            ("okl_gpu_launch_v6", gpu::f::okl_gpu_launch_v6),
         ] {
             for name in [name, ours.name] {
                 let found = runtime_function(name).map(|f| (f.name, f.effects));

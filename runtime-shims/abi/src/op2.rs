@@ -74,9 +74,9 @@ abi_structs! {
         /// One like it, whose blocks run elements that follow each other: what these add through maps is added by the block;
         /// null where that is not possible. Blocks that add to the same do not run at the same time.
         staged: ptr,
-        /// `okl_gpu_launch_v5`: so a program with such loops is linked with it, and others are not.
+        /// `okl_gpu_launch_v6`: so a program with such loops is linked with it, and others are not.
         launch: ptr,
-        /// `okl_gpu_runs_v4`.
+        /// `okl_gpu_runs_v5`.
         runs: ptr,
         /// [`DeviceValue`] array: what is passed, in the order of the kernel's parameters; behind that, what has to hold.
         values: ptr,

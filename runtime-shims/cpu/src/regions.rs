@@ -70,6 +70,7 @@ pub(crate) unsafe fn okl_cpu_version_v1(
             function: receive as *mut c_void,
             unread: 0,
         },
+        load: None,
         unwanted: 0,
         compiled: Body(function),
         accepts: |version, _, _| Ok(version),

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicI64;
 use okl_abi::gpu::{DeviceKernel, DeviceParameter, Image};
 use okl_job::settings;
 
-use crate::table::Processors;
+use crate::table::{Kind, Processors};
 
 /// A kernel.
 #[derive(Clone, Copy)]
@@ -29,6 +29,8 @@ pub struct Described<'a> {
     pub does: i64,
     /// Which bytes it accesses: see [`okl_abi::gpu::section`].
     pub sections: &'a [i64],
+    /// Of each image what may be compiled once more, a `JitCode` or null; empty where that is so of none.
+    pub codes: &'a [*mut c_void],
     /// Its number, from 1 on, once it is known.
     pub number: &'a AtomicI64,
 }
@@ -52,6 +54,10 @@ impl Described<'_> {
                 shared: (*kernel).shared,
                 does: (*kernel).does,
                 sections: array((*kernel).sections, (*kernel).section_count),
+                codes: match (*kernel).codes.is_null() {
+                    true => &[],
+                    false => array((*kernel).codes, (*kernel).image_count),
+                },
                 number: AtomicI64::from_ptr(&raw mut (*kernel).state),
             }
         }
@@ -83,8 +89,19 @@ pub fn processor(image: &Image) -> &str {
     text.to_str().unwrap_or("")
 }
 
+/// Which of the images is for a device of a kind, of that processor: of the newest generation that it has.
+pub fn best(images: &[Image], kind: &Kind, own: &str) -> Option<usize> {
+    let of_kind = images.iter().enumerate();
+    let of_kind = of_kind.filter(|(_, image)| image.form == kind.form);
+    let fitting = of_kind
+        .filter_map(|(at, image)| Some((fits(&kind.processors, processor(image), own)?, at)));
+    fitting
+        .max_by_key(|(how_well, _)| *how_well)
+        .map(|(_, at)| at)
+}
+
 /// How well an image for a processor fits one of a device: better ones have larger numbers. `None`: not at all.
-pub fn fits(processors: &Processors, image: &str, device: &str) -> Option<i32> {
+fn fits(processors: &Processors, image: &str, device: &str) -> Option<i32> {
     match processors {
         Processors::Generations(_) => {
             let (number, is_exact) = generation(image)?;

@@ -146,6 +146,100 @@ pub struct Span {
     end: Handle,
 }
 
+/// A device as far as it loads code, which any thread may have it do.
+#[derive(Clone, Copy)]
+pub struct Loader {
+    /// Whose it is.
+    pub driver: Driver,
+    context: Handle,
+}
+
+// SAFETY: handles of a driver, which may be used by any thread in whose context they are.
+unsafe impl Send for Loader {}
+
+impl Loader {
+    /// Loads an image, behind which there is a NUL where it is a text. An error has what the driver says of the image with it.
+    ///
+    /// # Safety
+    /// It is an image.
+    unsafe fn load(&self, image: &[u8]) -> Result<Handle, (Problem, String)> {
+        const LOG: usize = 8192;
+        let mut log = vec![0_u8; LOG];
+        let mut options = self.driver.kind.options.to_vec();
+        let mut values: [*mut c_void; 3] = [
+            log.as_mut_ptr().cast(),
+            ptr::without_provenance_mut(LOG),
+            ptr::without_provenance_mut(image.len()),
+        ];
+        let mut module = ptr::null_mut();
+        let loaded = call!(
+            self.driver,
+            load(
+                &mut module,
+                image.as_ptr().cast(),
+                options.len() as c_uint,
+                options.as_mut_ptr(),
+                values.as_mut_ptr()
+            )
+        );
+        loaded.map(|()| module).map_err(|problem| {
+            log[LOG - 1] = 0;
+            let text = CStr::from_bytes_until_nul(&log).map_or("".into(), CStr::to_string_lossy);
+            (problem, text.trim().to_owned())
+        })
+    }
+
+    /// A kernel of a module.
+    fn function(
+        &self,
+        module: Handle,
+        name: &CStr,
+        parameters: &[DeviceParameter],
+    ) -> Result<Handle, Problem> {
+        let mut function = ptr::null_mut();
+        call!(self.driver, function(&mut function, module, name.as_ptr()))?;
+        if self.driver.functions.parameters.is_some() {
+            let count = parameters.len() as c_uint;
+            call!(
+                self.driver,
+                parameters(function, count, parameters.as_ptr())
+            )?;
+        }
+        Ok(function)
+    }
+
+    /// A kernel of an image that was made while the program runs, whose blocks may be given so many bytes. The thread works with
+    /// the device from now on.
+    pub fn load_kernel(
+        &self,
+        image: &[u8],
+        name: &CStr,
+        parameters: &[DeviceParameter],
+        shared: u32,
+    ) -> Result<Handle, String> {
+        let told = |problem: Problem| format!("the driver refuses it: {}", problem.text);
+        call!(self.driver, enter(self.context)).map_err(told)?;
+        // SAFETY: an image that the compiler made; there is a NUL behind it.
+        let module = unsafe { self.load(image) };
+        let module = module.map_err(|(problem, log)| format!("{}\n{log}", told(problem)))?;
+        let function = self.function(module, name, parameters).map_err(told)?;
+        if shared > 0 && self.gives_memory() {
+            self.share(function, shared).map_err(told)?;
+        }
+        Ok(function)
+    }
+
+    fn gives_memory(&self) -> bool {
+        !self.driver.kind.names.set_function_attribute.is_empty()
+    }
+
+    fn share(&self, function: Handle, bytes: u32) -> Result<(), Problem> {
+        let which = self.driver.kind.attributes.shared_of_function;
+        let bytes = c_int::try_from(bytes).unwrap_or(c_int::MAX);
+        call!(self.driver, set_function_attribute(function, which, bytes))
+    }
+}
+
 /// A device, in whose context this process works.
 pub struct Device {
     /// Whose it is.
@@ -337,35 +431,21 @@ impl Device {
         call!(self.driver, wait(self.stream))
     }
 
+    /// See [`Loader`].
+    pub fn loader(&self) -> Loader {
+        Loader {
+            driver: self.driver,
+            context: self.context,
+        }
+    }
+
     /// Loads an image, behind which there is a NUL where it is a text. An error has what the driver says of the image with it.
     ///
     /// # Safety
     /// It is an image.
     pub unsafe fn load(&self, image: &[u8]) -> Result<Handle, (Problem, String)> {
-        const LOG: usize = 8192;
-        let mut log = vec![0_u8; LOG];
-        let mut options = self.driver.kind.options.to_vec();
-        let mut values: [*mut c_void; 3] = [
-            log.as_mut_ptr().cast(),
-            ptr::without_provenance_mut(LOG),
-            ptr::without_provenance_mut(image.len()),
-        ];
-        let mut module = ptr::null_mut();
-        let loaded = call!(
-            self.driver,
-            load(
-                &mut module,
-                image.as_ptr().cast(),
-                options.len() as c_uint,
-                options.as_mut_ptr(),
-                values.as_mut_ptr()
-            )
-        );
-        loaded.map(|()| module).map_err(|problem| {
-            log[LOG - 1] = 0;
-            let text = CStr::from_bytes_until_nul(&log).map_or("".into(), CStr::to_string_lossy);
-            (problem, text.trim().to_owned())
-        })
+        // SAFETY: the caller's promise.
+        unsafe { self.loader().load(image) }
     }
 
     /// A kernel of a module, and how many work items a block of it may have, where that is known.
@@ -375,15 +455,7 @@ impl Device {
         name: &CStr,
         parameters: &[DeviceParameter],
     ) -> Result<(Handle, Option<u32>), Problem> {
-        let mut function = ptr::null_mut();
-        call!(self.driver, function(&mut function, module, name.as_ptr()))?;
-        if self.driver.functions.parameters.is_some() {
-            let count = parameters.len() as c_uint;
-            call!(
-                self.driver,
-                parameters(function, count, parameters.as_ptr())
-            )?;
-        }
+        let function = self.loader().function(module, name, parameters)?;
         let mut most: c_int = 0;
         let asked = call!(
             self.driver,
@@ -423,14 +495,12 @@ impl Device {
 
     /// Whether blocks are given memory when they are launched; else they have what their code says.
     pub fn gives_memory(&self) -> bool {
-        !self.driver.kind.names.set_function_attribute.is_empty()
+        self.loader().gives_memory()
     }
 
     /// Allows that blocks of a kernel are given so many bytes.
     pub fn share(&self, function: Handle, bytes: u32) -> Result<(), Problem> {
-        let which = self.driver.kind.attributes.shared_of_function;
-        let bytes = c_int::try_from(bytes).unwrap_or(c_int::MAX);
-        call!(self.driver, set_function_attribute(function, which, bytes))
+        self.loader().share(function, bytes)
     }
 
     /// Has a kernel run, whose blocks are given so many bytes.

@@ -4,14 +4,16 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use okl_abi::gpu::{parameter, runs as by};
+use okl_abi::jit::JitCode;
 
-use crate::described::Described;
+use crate::described::{self, Described};
 use crate::fault;
 use crate::offload::{Offload, words};
 use crate::places::Context;
 use crate::program::{self, State, exchanges, runs};
 use crate::ranks;
 use crate::values::Values;
+use crate::versions::{self, Version};
 
 /// How many kernels have been launched.
 static LAUNCHED: AtomicU64 = AtomicU64::new(0);
@@ -29,7 +31,7 @@ pub extern "C" fn __okl_gpu_launched() -> u64 {
 ///
 /// # Safety
 /// As its line there says.
-pub unsafe fn okl_gpu_launch_v5(
+pub unsafe fn okl_gpu_launch_v6(
     kernel: *mut c_void,
     blocks: *mut c_void,
     items: *mut c_void,
@@ -50,9 +52,19 @@ pub unsafe fn okl_gpu_launch_v5(
         // SAFETY: as above.
         Some(job) => unsafe { ranks::launch(job, &kernel, sizes, values, frame, has_processor) },
         // SAFETY: as above.
-        None => program::with(|state| unsafe {
-            launch(state, &kernel, sizes, values, frame, has_processor)
-        }),
+        None => unsafe {
+            let version = version(&kernel, sizes, &values, has_processor);
+            program::with(|state| {
+                launch(
+                    state,
+                    &kernel,
+                    sizes,
+                    (values, version),
+                    frame,
+                    has_processor,
+                )
+            })
+        },
     };
     match done {
         Ok(ran) => {
@@ -64,11 +76,38 @@ pub unsafe fn okl_gpu_launch_v5(
     }
 }
 
+/// The version of a kernel for what it is launched with, where there is one.
+///
+/// # Safety
+/// The kernel is one of the program's, and the values are those of its parameters.
+unsafe fn version(
+    kernel: &Described,
+    [blocks, items]: [[i64; 3]; 2],
+    values: &Values,
+    has_processor: bool,
+) -> Option<Version> {
+    if kernel.codes.is_empty() || blocks.iter().chain(&items).any(|count| *count <= 0) {
+        return None;
+    }
+    let device = match program::loads() {
+        Some(device) => device,
+        None => {
+            // What is wrong is told when it is launched.
+            let runs = program::with(|state| runs(state, kernel, has_processor));
+            program::loads().filter(|_| runs == Ok(true))?
+        }
+    };
+    let image = described::best(kernel.images, device.loader.driver.kind, &device.processor)?;
+    let code = kernel.codes[image].cast::<JitCode>();
+    // SAFETY: the caller's promise.
+    unsafe { versions::find(kernel, (code, device.loader), items, values) }
+}
+
 /// See [`okl_abi::gpu`].
 ///
 /// # Safety
 /// As its line there says.
-pub unsafe fn okl_gpu_runs_v4(kernel: *mut c_void, has_processor: i32) -> i32 {
+pub unsafe fn okl_gpu_runs_v5(kernel: *mut c_void, has_processor: i32) -> i32 {
     // SAFETY: the caller's promise.
     let kernel = unsafe { Described::of(kernel) };
     let asks = |state: &mut State| {
@@ -109,8 +148,8 @@ pub unsafe fn okl_gpu_finish_v1() {
 unsafe fn launch(
     state: &mut State,
     kernel: &Described,
-    [blocks, items]: [[i64; 3]; 2],
-    values: Values,
+    sizes: [[i64; 3]; 2],
+    (values, version): (Values, Option<Version>),
     frame: usize,
     has_processor: bool,
 ) -> Result<bool, String> {
@@ -129,7 +168,7 @@ unsafe fn launch(
         has_arena: program::has_all_large_blocks(),
     };
     // SAFETY: the caller's promise.
-    unsafe { offload.launch(kernel, blocks, items, values, context)? };
+    unsafe { offload.launch(kernel, sizes, values, version, context)? };
     Ok(true)
 }
 

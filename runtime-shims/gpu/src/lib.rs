@@ -49,6 +49,7 @@ mod table;
 mod tests;
 mod timeline;
 mod values;
+mod versions;
 
 #[global_allocator]
 static ALLOCATOR: allocator::OwnAllocator = allocator::OwnAllocator;

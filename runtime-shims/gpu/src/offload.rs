@@ -16,7 +16,7 @@ use okl_job::{launcher, own_environment};
 use crate::arena::Arena;
 use crate::arrays;
 use crate::costs::Cost;
-use crate::described::{Described, code, fits, processor, wanted};
+use crate::described::{self, Described, code, processor, wanted};
 use crate::device::{Device, Problem, Span};
 use crate::given::Given;
 use crate::mirrors::{Mirrors, Moved};
@@ -266,12 +266,9 @@ impl Offload {
     /// The code for this device: of the newest generation that it has. An error is why there is none.
     pub fn image<'a>(&self, kernel: &Described<'a>) -> Result<&'a Image, String> {
         let (kind, own) = (self.device.driver.kind, &self.device.processor);
-        let of_kind = kernel.images.iter().filter(|image| image.form == kind.form);
-        let fitting = of_kind
-            .clone()
-            .filter_map(|image| Some((fits(&kind.processors, processor(image), own)?, image)));
-        let best = fitting.max_by_key(|(how_well, _)| *how_well);
-        best.map(|(_, image)| image).ok_or_else(|| {
+        let best = described::best(kernel.images, kind, own);
+        best.map(|at| &kernel.images[at]).ok_or_else(|| {
+            let of_kind = kernel.images.iter().filter(|image| image.form == kind.form);
             let all: Vec<_> = of_kind.map(processor).collect();
             format!(
                 "its code is for {}, and {} is {own}: compile it for that one",

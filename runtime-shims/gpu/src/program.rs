@@ -7,7 +7,7 @@ use std::cell::{RefCell, UnsafeCell};
 use std::collections::BTreeSet;
 use std::ffi::c_void;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering::*};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use okl_abi::gpu::does;
@@ -19,7 +19,7 @@ use crate::arena::{self, Arena};
 use crate::arrays;
 use crate::costs;
 use crate::described::Described;
-use crate::device::{Device, Driver, Problem};
+use crate::device::{Device, Driver, Loader, Problem};
 use crate::job;
 use crate::offload::{Offload, words};
 use crate::settings::{self, Asked, FOUND, KINDS};
@@ -109,6 +109,21 @@ fn object_of(address: *const c_void) -> usize {
         libc::dladdr(address, &mut found);
         found.dli_fbase.addr()
     }
+}
+
+/// The device that this process works with, as far as code is made for it and loaded.
+pub struct Loads {
+    pub loader: Loader,
+    pub processor: String,
+}
+
+/// It stays; null where there is none.
+static LOADS: AtomicPtr<Loads> = AtomicPtr::new(std::ptr::null_mut());
+
+/// The device, if it is known already.
+pub fn loads() -> Option<&'static Loads> {
+    // SAFETY: null, or something that stays.
+    unsafe { LOADS.load(Acquire).as_ref() }
 }
 
 /// Works with the device, where there is one.
@@ -330,6 +345,11 @@ fn offload(mut device: Device) -> Offload {
     let timeline = Timeline::wanted(own_environment).unwrap_or_else(|wrong| fatal(&wrong));
     let measures = measures || timeline.is_some();
     device.timeline = timeline.map(RefCell::new);
+    let loads = Box::new(Loads {
+        loader: device.loader(),
+        processor: device.processor.clone(),
+    });
+    LOADS.store(Box::into_raw(loads), Release);
     match okl_job::of_ranks() {
         Some(job) => (job.begin)(end_on_rank),
         // SAFETY: a function of this library, which stays.
@@ -530,6 +550,7 @@ extern "C" fn in_child() {
                         .to_owned(),
                 ),
             );
+            LOADS.store(std::ptr::null_mut(), Release);
             // Its driver is the parent's.
             std::mem::forget(old);
         }

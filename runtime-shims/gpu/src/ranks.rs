@@ -24,7 +24,7 @@ pub fn apart<R>(job: &ForDevices, body: impl FnOnce(&mut State) -> R) -> R {
     result
 }
 
-/// As `okl_gpu_launch_v5`, on a rank: whether the kernel ran. Where it is not known what its addresses lead to it is not
+/// As `okl_gpu_launch_v6`, on a rank: whether the kernel ran. Where it is not known what its addresses lead to it is not
 /// launched.
 ///
 /// # Safety

@@ -51,6 +51,11 @@ impl Values {
         self.words[self.starts[at]] as usize
     }
 
+    /// Where one is.
+    pub fn place(&self, at: usize) -> *const u8 {
+        self.words[self.starts[at]..].as_ptr().cast()
+    }
+
     /// That of a number of so many bytes, with its sign; `None`: it is so narrow that the compiler may take it for one without.
     pub fn number(&self, at: usize, bytes: i64) -> Option<i128> {
         let word = self.words[self.starts[at]];

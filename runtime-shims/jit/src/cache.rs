@@ -18,7 +18,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use okl_abi::jit::JitValue;
+use okl_abi::jit::{JitValue, code_flags};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::identity;
@@ -38,10 +38,20 @@ pub(crate) struct Code {
     pub(crate) unread: i64,
 }
 
+/// What there is in a file besides what it was made of.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Kept {
+    /// Machine code.
+    Image(Image),
+    /// Code for a device.
+    Device(Vec<u8>),
+}
+
 /// What the file of a version is called, and what it begins with.
 pub(crate) struct Key {
     name: String,
     bytes: Vec<u8>,
+    is_for_device: bool,
 }
 
 /// A folder with versions.
@@ -140,7 +150,7 @@ impl Cache {
         bytes.extend(numbers.into_iter().chain(values).flat_map(i64::to_le_bytes));
         put(&mut bytes, &code.bytes);
         put(&mut bytes, &code.bitcode);
-        Key::of(bytes)
+        Key::of(bytes, code.flags & code_flags::DEVICE != 0)
     }
 
     /// That of what is made of these bytes, by what makes versions and on this processor.
@@ -149,11 +159,11 @@ impl Cache {
         put(&mut bytes, &self.processor);
         put(&mut bytes, &self.compiler);
         put(&mut bytes, of);
-        Key::of(bytes)
+        Key::of(bytes, false)
     }
 
     /// What is there for it.
-    pub(crate) fn load(&mut self, key: &Key, addresses: usize) -> Option<Image> {
+    pub(crate) fn load(&mut self, key: &Key, addresses: usize) -> Option<Kept> {
         let (content, file) = self.content(key)?;
         let mut rest = content.as_slice();
         let llvm = Path::new(std::ffi::OsStr::from_bytes(taken(&mut rest)?));
@@ -161,9 +171,12 @@ impl Cache {
         if self.id_of(llvm) != Some(id) {
             return None;
         }
-        let image = Image::decode(rest, addresses)?;
+        let kept = match key.is_for_device {
+            false => Kept::Image(Image::decode(rest, addresses)?),
+            true => Kept::Device(rest.to_vec()),
+        };
         file.used();
-        Some(image)
+        Some(kept)
     }
 
     /// The bytes that are there for it.
@@ -174,7 +187,7 @@ impl Cache {
     }
 
     /// What is in its file behind the key.
-    fn content(&self, key: &Key) -> Option<(Vec<u8>, Kept)> {
+    fn content(&self, key: &Key) -> Option<(Vec<u8>, Used)> {
         let flags = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK;
         let file = self.open_file(&named(&key.name, IMAGE), flags).ok()?;
         let data = file.metadata().ok()?;
@@ -193,7 +206,7 @@ impl Cache {
             return None;
         }
         let age = data.modified().ok().and_then(|then| then.elapsed().ok());
-        Some((rest.to_vec(), Kept { file, age }))
+        Some((rest.to_vec(), Used { file, age }))
     }
 
     fn id_of(&mut self, llvm: &Path) -> Option<&[u8]> {
@@ -221,11 +234,11 @@ impl Cache {
         }
     }
 
-    /// Keeps an image; `compiler` and `llvm` are the libraries that made it. An error is told of.
+    /// Keeps a version; `compiler` and `llvm` are the libraries that made it. An error is told of.
     pub(crate) fn store(
         &mut self,
         key: &Key,
-        image: &Image,
+        kept: &Kept,
         compiler: &Path,
         llvm: &Path,
     ) -> Result<(), String> {
@@ -237,7 +250,10 @@ impl Cache {
         let mut rest = Vec::new();
         put(&mut rest, llvm.as_os_str().as_bytes());
         put(&mut rest, &id);
-        rest.extend(image.encode());
+        match kept {
+            Kept::Image(image) => rest.extend(image.encode()),
+            Kept::Device(code) => rest.extend(code),
+        }
         self.keep(key, &rest)
     }
 
@@ -330,19 +346,22 @@ impl Cache {
 }
 
 impl Key {
-    fn of(bytes: Vec<u8>) -> Self {
-        let name = format!("{:032x}", xxh3_128(&bytes));
-        Self { name, bytes }
+    fn of(bytes: Vec<u8>, is_for_device: bool) -> Self {
+        Self {
+            name: format!("{:032x}", xxh3_128(&bytes)),
+            bytes,
+            is_for_device,
+        }
     }
 }
 
 /// A file of the folder, and how long ago it was used.
-struct Kept {
+struct Used {
     file: File,
     age: Option<Duration>,
 }
 
-impl Kept {
+impl Used {
     /// It is used now.
     fn used(&self) {
         if self.age.is_some_and(|age| age > USED) {

@@ -6,18 +6,26 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use okl_abi::jit::{COMPILE, JitAnswer, JitRequest, LINKS};
+use okl_abi::jit::{COMPILE, JitAnswer, JitRequest, LINKS, code_flags};
 use okl_job::opened::{Opened, own_folder};
 
-use crate::cache::{Cache, Code, Locked};
+use crate::cache::{Cache, Code, Kept, Locked};
 use crate::image::{Entry, Image};
 use crate::report::{self, Tells};
 use crate::settings::settings;
 
 /// A version that has been made.
 pub(crate) struct Made {
-    entry: Entry,
+    pub(crate) what: What,
     pub(crate) how: How,
+}
+
+/// What it is.
+pub(crate) enum What {
+    /// A function that hands over what the version has become.
+    Entry(Entry),
+    /// Code for a device.
+    Device(Vec<u8>),
 }
 
 /// How it was made, and how many seconds that took.
@@ -29,14 +37,15 @@ pub(crate) enum How {
     Cached(f64),
 }
 
-impl Made {
-    /// Has it hand over what it has become.
-    ///
+impl What {
     /// # Safety
-    /// `to` is what the receiver expects.
-    pub(crate) unsafe fn hand_over(&self, to: *mut c_void) {
-        // SAFETY: the caller's promise.
-        unsafe { (self.entry)(to) }
+    /// An image is one of this code, made for this processor.
+    unsafe fn of(kept: Kept, code: &Code, receiver: *mut c_void) -> Result<Self, String> {
+        match kept {
+            // SAFETY: the caller's promise.
+            Kept::Image(image) => unsafe { image.map(&code.addresses, receiver).map(Self::Entry) },
+            Kept::Device(code) => Ok(Self::Device(code)),
+        }
     }
 }
 
@@ -60,9 +69,9 @@ pub(crate) struct Maker {
 
 /// What was made just now, and what of it is kept: with the file of the LLVM that made it.
 struct Fresh {
-    entry: Entry,
+    what: What,
     seconds: [f64; 2],
-    kept: Option<(Image, PathBuf)>,
+    kept: Option<(Kept, PathBuf)>,
 }
 
 impl Maker {
@@ -92,11 +101,11 @@ impl Maker {
         };
         let key = cache.key(code);
         let load = |cache: &mut Cache| {
-            let image = cache.load(&key, code.addresses.len())?;
+            let kept = cache.load(&key, code.addresses.len())?;
             // SAFETY: an image of this code, made for this processor.
-            let entry = unsafe { image.map(&code.addresses, receiver).ok()? };
+            let what = unsafe { What::of(kept, code, receiver).ok()? };
             let how = How::Cached(start.elapsed().as_secs_f64());
-            Some(Made { entry, how })
+            Some(Made { what, how })
         };
         if let Some(made) = load(cache) {
             return Attempt::Done(Ok(made));
@@ -128,7 +137,7 @@ impl Maker {
 impl Fresh {
     fn made(self) -> Made {
         Made {
-            entry: self.entry,
+            what: self.what,
             how: How::Compiled(self.seconds),
         }
     }
@@ -226,7 +235,7 @@ fn compiled(compile: Compile, code: &Code, receiver: *mut c_void) -> Result<Fres
         let entry = unsafe { std::mem::transmute::<*mut c_void, Entry>(answer.entry) };
         let kept = None;
         return Ok(Fresh {
-            entry,
+            what: What::Entry(entry),
             seconds,
             kept,
         });
@@ -238,9 +247,18 @@ fn compiled(compile: Compile, code: &Code, receiver: *mut c_void) -> Result<Fres
     let start = Instant::now();
     // SAFETY: the answer's object, of that length, one name for each address, and the name of a file, until it is asked again;
     // the image is of this code, made for this processor.
-    let (entry, kept) = unsafe {
+    let (what, kept) = unsafe {
         let object = answer.object.cast::<u8>().cast_const();
         let object = std::slice::from_raw_parts(object, answer.object_length as usize);
+        let llvm = CStr::from_ptr(answer.llvm.cast());
+        let llvm = Path::new(OsStr::from_bytes(llvm.to_bytes())).to_owned();
+        if code.flags & code_flags::DEVICE != 0 {
+            return Ok(Fresh {
+                what: What::Device(object.to_vec()),
+                seconds,
+                kept: Some((Kept::Device(object.to_vec()), llvm)),
+            });
+        }
         let mut at = answer.names.cast::<c_char>().cast_const();
         let names = code.addresses.iter().map(|_| {
             let name = CStr::from_ptr(at);
@@ -250,14 +268,12 @@ fn compiled(compile: Compile, code: &Code, receiver: *mut c_void) -> Result<Fres
         let names: Vec<_> = names.collect();
         let image = Image::link(object, &names, usize::try_from(answer.receiver).ok());
         let image = image.map_err(|why| format!("it cannot be linked: {why}"))?;
-        let entry = image.map(&code.addresses, receiver)?;
-        let llvm = CStr::from_ptr(answer.llvm.cast());
-        let llvm = Path::new(OsStr::from_bytes(llvm.to_bytes())).to_owned();
-        (entry, Some((image, llvm)))
+        let what = What::Entry(image.map(&code.addresses, receiver)?);
+        (what, Some((Kept::Image(image), llvm)))
     };
     seconds[1] += start.elapsed().as_secs_f64();
     Ok(Fresh {
-        entry,
+        what,
         seconds,
         kept,
     })

@@ -42,6 +42,11 @@ impl Turn {
         }
     }
 
+    /// Whether it is still to be found out what is faster.
+    pub fn is_compared(self) -> bool {
+        self.class.is_some()
+    }
+
     /// As one number.
     pub fn to_bits(self) -> i64 {
         let class = self

@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::cache::Code;
 use crate::compiler::{self, Job, Receiver, text};
 use crate::lock::Lock;
-use crate::make::How;
+use crate::make::{How, What};
 use crate::report::{self, Tells};
 use crate::rounding;
 use crate::settings::{Mode, Settings, settings};
@@ -186,6 +186,9 @@ struct Versions<E: 'static> {
     asked: AtomicU64,
 }
 
+/// Has a device load its code: on the thread that makes versions. The code has a NUL behind it, where it is a text.
+pub type Load<E> = Box<dyn FnOnce(&[u8]) -> Result<E, String> + Send>;
+
 /// What is asked for.
 pub struct Asked<'a, E> {
     /// The code, a variable of the program's.
@@ -194,6 +197,8 @@ pub struct Asked<'a, E> {
     pub place: &'a dyn Fn(&JitValue) -> *const u8,
     /// Gets a version: it writes an `E` to its first argument.
     pub receiver: Receiver,
+    /// Of code for devices, what gets a version instead.
+    pub load: Option<&'a dyn Fn() -> Load<E>>,
     /// Bits of its arguments that are not wanted: they are null.
     pub unwanted: i64,
     /// What the code was compiled to ahead of time.
@@ -403,6 +408,7 @@ impl<E: Copy + Send + Sync + 'static> Version<E> {
         let (accepts, compiled) = (asked.accepts, asked.compiled);
         let candidate = &self.candidates[number];
         let is_compared = settings.mode == Mode::Meanwhile;
+        let load = asked.load.map(|make| make());
         let (told, tell) = std::sync::mpsc::channel();
         // SAFETY: the code has as many of each.
         let (bitcode, addresses) = unsafe {
@@ -425,11 +431,21 @@ impl<E: Copy + Send + Sync + 'static> Version<E> {
             receiver: asked.receiver,
             then: Box::new(move |made| {
                 let became = made.map_err(WhyNot::Failed).and_then(|made| {
-                    let room = candidate.room.get();
-                    // SAFETY: what hands over writes an `E` there, and nobody else accesses it.
-                    let functions = unsafe {
-                        made.hand_over(room.cast::<c_void>());
-                        (*room).assume_init()
+                    let functions = match made.what {
+                        What::Entry(hand_over) => {
+                            let room = candidate.room.get();
+                            // SAFETY: that writes an `E` there, and nobody else accesses it.
+                            unsafe {
+                                hand_over(room.cast::<c_void>());
+                                (*room).assume_init()
+                            }
+                        }
+                        What::Device(mut code) => {
+                            code.push(0);
+                            let load = load
+                                .ok_or_else(|| WhyNot::Failed("it is for a device".to_owned()))?;
+                            load(&code).map_err(WhyNot::Failed)?
+                        }
                     };
                     let functions = accepts(functions, compiled, flags);
                     Ok(Became {

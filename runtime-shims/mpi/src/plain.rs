@@ -31,7 +31,7 @@ fn decision() -> &'static Result<bool, String> {
     static DECISION: OnceLock<Result<bool, String>> = OnceLock::new();
     // SAFETY: looks a function up.
     let has_devices =
-        || unsafe { Opened::PROGRAM.symbol::<*mut c_void>(c"okl_gpu_launch_v5") }.is_ok();
+        || unsafe { Opened::PROGRAM.symbol::<*mut c_void>(c"okl_gpu_launch_v6") }.is_ok();
     DECISION.get_or_init(|| decide(own_environment, has_devices))
 }
 

@@ -112,6 +112,7 @@ pub(crate) unsafe fn find(
                 function: receive as *mut c_void,
                 unread: bit("kernel"),
             },
+            load: None,
             unwanted: match by_component {
                 true => 0,
                 false => bit("components"),

@@ -15,9 +15,9 @@
 // CHECK-DAG: @[[ATOMICS:.*]] = private unnamed_addr constant [14 x i8] c"both, atomics\00"
 // CHECK-DAG: @[[COLOURS:.*]] = private unnamed_addr constant [14 x i8] c"both, colours\00"
 // CHECK-DAG: @[[BLOCKS:.*]] = private unnamed_addr constant [13 x i8] c"both, blocks\00"
-// CHECK-DAG: { ptr @[[ATOMICS]], {{.*}}, i64 256, i64 0, i64 6, ptr null, i64 0, i64 0 }
-// CHECK-DAG: { ptr @[[COLOURS]], {{.*}}, i64 256, i64 0, i64 0, ptr null, i64 0, i64 0 }
-// CHECK-DAG: { ptr @[[BLOCKS]], {{.*}}, i64 256, i64 0, i64 0, ptr null, i64 0, i64 0 }
+// CHECK-DAG: { ptr @[[ATOMICS]], {{.*}}, i64 256, i64 0, i64 6, ptr null, i64 0, ptr null, i64 0 }
+// CHECK-DAG: { ptr @[[COLOURS]], {{.*}}, i64 256, i64 0, i64 0, ptr null, i64 0, ptr null, i64 0 }
+// CHECK-DAG: { ptr @[[BLOCKS]], {{.*}}, i64 256, i64 0, i64 0, ptr null, i64 0, ptr null, i64 0 }
 #include "op_seq.h"
 
 static void both(double const *x, double *sum, float *single) { *sum += *x, *single += (float)*x; }

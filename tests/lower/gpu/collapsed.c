@@ -22,7 +22,7 @@
 // AMD-NOT:     v_rcp
 // HOST-LABEL: @sweep(
 // HOST:       udiv i64
-// HOST:       call i32 @okl_gpu_launch_v5(
+// HOST:       call i32 @okl_gpu_launch_v6(
 void sweep(int n, int m, double *now, double *next) {
 #pragma omp parallel for collapse(2)
   for (int y = 1; y <= n; y++)

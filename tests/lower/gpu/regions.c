@@ -18,7 +18,7 @@
 // NOTES-NEXT:  .name: okl_scale_omp_outlined_0_region
 // SPIRV:       OpEntryPoint Kernel %{{.*}} "okl_scale_omp_outlined_0_region"
 // HOST-LABEL: @scale(
-// HOST:       call i32 @okl_gpu_launch_v5(
+// HOST:       call i32 @okl_gpu_launch_v6(
 void scale(int n, double *y, const double *x, double a) {
 #pragma omp parallel for
   for (int i = 0; i < n; i++)
@@ -29,7 +29,7 @@ void scale(int n, double *y, const double *x, double a) {
 // NOTES:       .name: okl_multiply_omp_outlined_1_region
 // SPIRV:       OpEntryPoint Kernel %{{.*}} "okl_multiply_omp_outlined_1_region"
 // HOST-LABEL: @multiply(
-// HOST:       call i32 @okl_gpu_launch_v5(
+// HOST:       call i32 @okl_gpu_launch_v6(
 void multiply(int n, double *c, const double *a, const double *b) {
   int i, j, k;
 #pragma omp parallel
@@ -72,7 +72,7 @@ double add(int n, const double *x) {
 // CHECK-LABEL: .entry okl_lengths_omp_outlined_3_region(
 // CHECK:       sqrt.rn.f32
 // HOST-LABEL: @lengths(
-// HOST:       call i32 @okl_gpu_launch_v5(
+// HOST:       call i32 @okl_gpu_launch_v6(
 double sqrt(double);
 void lengths(int n, float *to, const float *x) {
 #pragma omp parallel

@@ -23,7 +23,7 @@
 // HOST-LABEL: @sweep(
 // HOST-COUNT-2: ptrtoint
 // HOST:       call {{.*}}i64 @llvm.ctlz.i64(
-// HOST:       call i32 @okl_gpu_launch_v5(
+// HOST:       call i32 @okl_gpu_launch_v6(
 void sweep(int n, int m, const double *now, double *next) {
 #pragma omp parallel for
   for (int y = 0; y < n; y++)
@@ -37,7 +37,7 @@ void sweep(int n, int m, const double *now, double *next) {
 // HOST-LABEL: @scale(
 // HOST-NOT:   ptrtoint
 // HOST:       call {{.*}}i64 @llvm.ctlz.i64(
-// HOST:       call i32 @okl_gpu_launch_v5(
+// HOST:       call i32 @okl_gpu_launch_v6(
 void scale(int n, int m, float *a) {
 #pragma omp parallel for
   for (int y = 0; y < n; y++)

@@ -7,10 +7,10 @@
 // TOLD: several.c:[[# @LINE + 19]]:{{.*}}: warning: this cannot run on an OpenCL device, so threads run it there: it computes with integers of 128 bits, which an OpenCL device cannot do
 //
 // CHECK-LABEL: @both(
-// CHECK:       %[[A:.*]] = {{.*}}call i32 @okl_gpu_runs_v4(ptr nonnull @okl.device.kernel{{[.0-9]*}}, i32 1)
-// CHECK:       call i32 @okl_gpu_runs_v4(ptr nonnull @okl.device.kernel{{[.0-9]*}}, i32 1)
-// CHECK-NOT:   @okl_gpu_runs_v4
-// CHECK:       call i32 @okl_gpu_launch_v5(
+// CHECK:       %[[A:.*]] = {{.*}}call i32 @okl_gpu_runs_v5(ptr nonnull @okl.device.kernel{{[.0-9]*}}, i32 1)
+// CHECK:       call i32 @okl_gpu_runs_v5(ptr nonnull @okl.device.kernel{{[.0-9]*}}, i32 1)
+// CHECK-NOT:   @okl_gpu_runs_v5
+// CHECK:       call i32 @okl_gpu_launch_v6(
 //
 // RUNS-DAG:   both 1 {{.*}}several.c:[[# @LINE + 11]]
 // RUNS-DAG:   both 1 {{.*}}several.c:[[# @LINE + 8]]

@@ -11,16 +11,17 @@ use okl_abi::gpu::parameter;
 use super::launch::Kernel;
 use super::library::Library;
 use super::target::{Bound, Code, GpuTarget};
-use super::{link, math, print, reach};
+use super::{again, link, math, print, reach};
 use crate::analysis::variables::is_harmless;
 use crate::diagnostic::user_name;
 use crate::llvm::{
     Builder, Function, Linkage, Machine, Module, Opcode, OwnModule, Silence, Type, Update, Value,
     apart,
 };
+use crate::lower::jit::rounding;
 
-/// Code, and the kernels that are in it, with what the host has of each.
-pub type Built<H> = (Vec<u8>, Vec<(Kernel, H)>);
+/// Code, the kernels that are in it, with what the host has of each, and those that are left to be compiled once more.
+pub type Built<H> = (Vec<u8>, Vec<(Kernel, H)>, Vec<again::Left>);
 
 /// Why there is no code.
 pub struct Failed {
@@ -47,10 +48,11 @@ pub fn failed<T>(which: Option<usize>, why: &str) -> Result<T, Failed> {
 }
 
 /// Makes code of a copy of a module, in which `outline` makes a kernel for each candidate, and says what of the host's goes
-/// with it. What the host knows of the kernels is completed.
+/// with it. What the host knows of the kernels is completed. With `is_left` they are left to be compiled once more, too.
 pub fn build<H>(
     module: &Module,
     target: &'static GpuTarget,
+    is_left: bool,
     outline: impl FnOnce(&Module) -> Result<Vec<(Kernel, H)>, Failed>,
 ) -> Result<Built<H>, Failed> {
     let Some(machine) = Machine::of(&target.processor) else {
@@ -138,19 +140,22 @@ pub fn build<H>(
             }
         }
     }
-    // What LLVM makes of code may need what the device has not, and the code itself does not.
-    let plain = (!target.integers.is_empty()).then(|| OwnModule::clone_of(&device));
-    let fails = || Failed {
-        which: None,
-        why: format!("LLVM cannot optimise it for {}", target.words),
-    };
-    device = optimise(&machine, device, target, ALL).ok_or_else(fails)?;
-    let mut seen = look_at(&device, &kernels, target);
-    if let (Err(_), Some(plain)) = (&seen, plain) {
-        device = optimise(&machine, plain, target, FEW).ok_or_else(fails)?;
-        seen = look_at(&device, &kernels, target);
+    for kernel in &kernels {
+        let function = device.function(&kernel.entry).expect("it was just made");
+        let alone = kernel.parameters.iter().enumerate();
+        let alone = alone.filter(|(_, one)| one.is_alone);
+        let alone: Vec<_> = alone.map(|(at, _)| at.to_string()).collect();
+        function.mark(&device, ALONE, &alone.join(","));
     }
-    seen?;
+    let mut left = Vec::new();
+    if is_left && again::has_versions(target) {
+        // Which products and sums become one operation is not to depend on what is known then.
+        rounding::fix(&device, true);
+        let found = kernels.iter();
+        left.extend(found.filter_map(|one| again::leave(&device, one, target)));
+    }
+    let entries: Vec<_> = kernels.iter().map(|one| one.entry.as_str()).collect();
+    let mut device = optimised(&machine, device, &entries, target)?;
     for kernel in &mut kernels {
         let function = device.function(&kernel.entry).expect("it is kept");
         for (at, passed) in kernel.parameters.iter_mut().enumerate() {
@@ -164,31 +169,71 @@ pub fn build<H>(
                 (.., true) => parameter::WRITTEN,
                 _ => parameter::READ | parameter::WRITTEN,
             };
-            // What nobody writes is the same on both sides of a barrier, too.
-            if passed.is_alone && says("readonly") {
-                function.set_parameter_attribute(&device, at, "noalias");
-            }
         }
     }
+    let code = code(&machine, &mut device, target);
+    drop(silence);
+    Ok((code?, outlined, left))
+}
+
+/// Which parameters of a kernel lead to what nothing else leads to, as the program says: a note of the function, until it is
+/// optimised.
+const ALONE: &str = "okl.alone";
+
+/// A module with these kernels, optimised, if nothing is in it that ends LLVM.
+pub fn optimised(
+    machine: &Machine,
+    mut device: OwnModule,
+    entries: &[&str],
+    target: &GpuTarget,
+) -> Result<OwnModule, Failed> {
+    // What LLVM makes of code may need what the device has not, and the code itself does not.
+    let plain = (!target.integers.is_empty()).then(|| OwnModule::clone_of(&device));
+    let fails = || Failed {
+        which: None,
+        why: format!("LLVM cannot optimise it for {}", target.words),
+    };
+    device = optimise(machine, device, target, ALL).ok_or_else(fails)?;
+    let mut seen = look_at(&device, entries, target);
+    if let (Err(_), Some(plain)) = (&seen, plain) {
+        device = optimise(machine, plain, target, FEW).ok_or_else(fails)?;
+        seen = look_at(&device, entries, target);
+    }
+    seen?;
+    for entry in entries {
+        let function = device.function(entry).expect("it is kept");
+        let alone = function.mark_value(ALONE).unwrap_or_default();
+        function.unmark(ALONE);
+        // What nobody writes is the same on both sides of a barrier, too.
+        let alone = alone.split(',').filter_map(|at| at.parse().ok());
+        for at in alone.filter(|at| function.has_parameter_attribute(*at, "readonly")) {
+            function.set_parameter_attribute(&device, at, "noalias");
+        }
+    }
+    Ok(device)
+}
+
+/// The code of such a module, for the driver.
+pub fn code(
+    machine: &Machine,
+    device: &mut OwnModule,
+    target: &GpuTarget,
+) -> Result<Vec<u8>, Failed> {
     if target.is_for_ptxas {
-        machine.expand_atomics(&mut device);
+        machine.expand_atomics(device);
     }
     let mut compile = || {
-        let code = machine.compile(&mut device, target.code == Code::Assembly);
-        code.filter(|_| !module.has_failed())
+        let code = machine.compile(device, target.code == Code::Assembly);
+        code.filter(|_| !device.has_failed())
     };
     let code = match target.compiles_one {
         true => apart(compile),
         false => compile(),
     };
-    drop(silence);
     match code {
         Some(code) => match target.code {
-            Code::Assembly | Code::Object => Ok((code, outlined)),
-            Code::Linked => match link::shared(&code) {
-                Ok(code) => Ok((code, outlined)),
-                Err(why) => failed(None, &why),
-            },
+            Code::Assembly | Code::Object => Ok(code),
+            Code::Linked => link::shared(&code).or_else(|why| failed(None, &why)),
         },
         _ => failed(
             None,
@@ -290,7 +335,7 @@ pub fn copy(module: &Module, machine: &Machine) -> OwnModule {
 }
 
 /// Checks that what is to be compiled has nothing that ends LLVM.
-fn look_at(device: &Module, kernels: &[&mut Kernel], target: &GpuTarget) -> Result<(), Failed> {
+fn look_at(device: &Module, entries: &[&str], target: &GpuTarget) -> Result<(), Failed> {
     if device.has_aliases() {
         return failed(None, "it uses a function or variable that has two names");
     }
@@ -309,8 +354,7 @@ fn look_at(device: &Module, kernels: &[&mut Kernel], target: &GpuTarget) -> Resu
             }
             continue;
         }
-        let mut all = kernels.iter();
-        let which = all.position(|one| one.entry == function.name());
+        let which = entries.iter().position(|one| *one == function.name());
         if let Some(why) = reach::what_is_left(device, function, &own, target) {
             return failed(which, &why);
         }
@@ -336,7 +380,7 @@ fn look_at(device: &Module, kernels: &[&mut Kernel], target: &GpuTarget) -> Resu
 }
 
 /// Whether code certainly does nothing with what is at an address but to read it.
-fn is_only_read<'d>(address: Value<'d>, seen: &mut HashSet<Value<'d>>) -> bool {
+pub fn is_only_read<'d>(address: Value<'d>, seen: &mut HashSet<Value<'d>>) -> bool {
     !seen.insert(address)
         || address
             .instruction_users()

@@ -6,10 +6,11 @@ use std::collections::HashMap;
 
 use okl_abi::gpu::{DeviceKernel, DeviceParameter, Image as Record, does, parameter};
 
-use super::{Host, Image, Plan, blocks, halo, range, sets, several};
+use super::{Going, Host, Image, Plan, again, blocks, halo, range, sets, several};
 use crate::diagnostic::{Site, user_name};
-use crate::llvm::{Call, Global, Linkage, Module, Value};
+use crate::llvm::{Call, Global, Linkage, Module, Value, jit_option};
 use crate::lower::cpu::threads::Launch;
+use crate::lower::jit::embed;
 use crate::marks::LOWERED_KERNEL;
 
 /// What the name of the section begins with that has the code for a processor.
@@ -95,14 +96,17 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Launches<'m> {
             let rows: Vec<_> = which.iter().map(|at| images[*at]).collect();
             table(module, "okl.device.images", &rows)
         });
-        (*list, which.len())
+        List {
+            images: *list,
+            which: which.iter().map(|at| &plan.images[*at]).collect(),
+        }
     };
     let halo = (!plan.halo.is_empty()).then(|| {
         let place = Site::Instruction(plan.going[0].site.instruction());
         let name = "op_par_loop, halos";
         let kernel = halo::described();
         let list = list_of(&plan.halo);
-        *record(module, &kernel, name, place, list)
+        *record(module, &kernel, name, place, &list)
     });
     for going in &plan.going {
         let name = user_name(going.function());
@@ -115,13 +119,17 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Launches<'m> {
         let place = Site::Instruction(going.site.instruction());
         let kernel = &going.kernel;
         let list = list_of(&going.images);
+        let left = list
+            .which
+            .iter()
+            .any(|one| one.left(&kernel.entry).is_some());
         // What runs is told by these names.
         let adding = |way: &str| format!("{name}, {way}");
         let first = match &going.host {
             Host::Sets(_, of_it) if of_it.adds_at_once() => adding("atomics"),
             _ => name.to_string(),
         };
-        let record = record(module, kernel, &first, place, list);
+        let record = record(module, kernel, &first, place, &list);
         let what = match &going.host {
             Host::Blocks(nest) if plan.on_ranks => {
                 let launch = blocks::launch_parts(module, nest, record, plan.has_cpu);
@@ -141,8 +149,7 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Launches<'m> {
                         adds: 0,
                         ..kernel.clone()
                     };
-                    let list = list_of(&going.images);
-                    Some(*self::record(module, &kernel, &adding(way), place, list))
+                    Some(*self::record(module, &kernel, &adding(way), place, &list))
                 });
                 let kernels = [Some(*record), apart, staged];
                 let record = sets::record(module, kernels, halo, of_it, plan.has_cpu);
@@ -157,9 +164,38 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Launches<'m> {
             }
         };
         going.site.instruction().remark("Device", what, false);
+        if jit_option() {
+            let targets = list.which.iter().map(|one| one.target);
+            let why = (!left).then(|| again::why_not(targets));
+            let words = (noun(going), ", on a device");
+            embed::tell(going.site, words, why.as_deref());
+        }
     }
     several::finish(module, &of_regions, plan.has_cpu);
     told
+}
+
+/// The images that a kernel is in.
+struct List<'a, 'm> {
+    /// As the run time gets them.
+    images: Value<'m>,
+    which: Vec<&'a Image>,
+}
+
+/// What a loop or a region is to the user.
+fn noun(going: &Going<'_>) -> &'static str {
+    match going.host {
+        Host::Blocks(_) => "@outer loop",
+        Host::Sets(..) => "loop",
+        Host::Range(_) => "region",
+    }
+}
+
+impl Image {
+    /// What is left of a kernel.
+    fn left(&self, entry: &str) -> Option<&again::Left> {
+        self.left.iter().find(|one| one.entry == entry)
+    }
 }
 
 /// Takes out what the processor does not run.
@@ -216,7 +252,7 @@ fn record<'m>(
     kernel: &Kernel,
     name: &str,
     place: Site<'m>,
-    (images, image_count): (Value<'m>, usize),
+    list: &List<'_, 'm>,
 ) -> Global<'m> {
     let Kernel {
         entry,
@@ -238,12 +274,27 @@ fn record<'m>(
     let rows = table(module, "okl.device.parameters", &rows.collect::<Vec<_>>());
     let numbers: Vec<_> = sections.iter().map(|one| module.const_i64(*one)).collect();
     let numbers = table(module, "okl.device.sections", &numbers);
+    let none = module.pointer().zero();
+    let code = |one: &&Image| {
+        let left = one.left(entry)?;
+        let name = format!("{name} on {}, {place}", one.target.described());
+        Some(*embed::kernel(module, &name, left))
+    };
+    let codes: Vec<_> = list.which.iter().map(code).collect();
+    let codes = match codes.iter().any(Option::is_some) {
+        true => {
+            let rows: Vec<_> = codes.into_iter().map(|one| one.unwrap_or(none)).collect();
+            table(module, "okl.device.codes", &rows)
+        }
+        false => none,
+    };
     let fields = DeviceKernel::NAMES.iter().map(|&field| match field {
         "name" => text(module, name),
         "place" => text(module, &place.to_string()),
         "entry" => text(module, entry),
-        "images" => images,
-        "image_count" => module.const_i64(image_count as i64),
+        "images" => list.images,
+        "image_count" => module.const_i64(list.which.len() as i64),
+        "codes" => codes,
         "parameters" => rows,
         "parameter_count" => module.const_i64(parameters.len() as i64),
         "most_items" => module.const_i64(items.map_or(0, |items| items.iter().product())),

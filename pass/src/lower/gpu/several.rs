@@ -625,7 +625,7 @@ pub fn finish<'m>(module: &'m Module, kernels: &[(String, Global<'m>)], has_cpu:
                 Some((_, record)) => {
                     let builder = Builder::before(module, at);
                     let may = module.const_i32(i32::from(has_cpu));
-                    let asks = declare(module, &okl_abi::gpu::f::okl_gpu_runs_v4);
+                    let asks = declare(module, &okl_abi::gpu::f::okl_gpu_runs_v5);
                     builder.call(asks, &[**record, may])
                 }
                 None => module.const_i32(0),

@@ -22,6 +22,7 @@ use crate::llvm::{
     hash_bytes,
 };
 use crate::lower::cpu::lanes::position;
+use crate::lower::gpu::again;
 use crate::lower::runtime_call::declare;
 use crate::simplified::{mentioned, mentioned_without};
 
@@ -42,6 +43,8 @@ enum At<'m> {
     Loops(Vec<Call<'m>>),
     /// By what begins regions, or runs them on ranks; with the words for where, behind those that it may have versions.
     Regions(Vec<regions::Fork<'m>>, Option<&'static str>),
+    /// By what launches kernels on devices, whose record names it.
+    Launches,
 }
 
 /// A value that may be known.
@@ -69,8 +72,30 @@ pub fn emit<'m>(module: &'m Module, all: &[Left<'m>]) -> bool {
     !all.is_empty()
 }
 
+/// Leaves a kernel for devices. Returns a [`JitCode`].
+pub fn kernel<'m>(module: &'m Module, name: &str, kernel: &again::Left) -> Global<'m> {
+    let values = kernel.values.iter().map(|one| Place {
+        kind: one.kind,
+        place: one.place,
+        offset: 0,
+        size: one.size,
+        variable: None,
+    });
+    let left = Left {
+        at: At::Launches,
+        name: name.to_string(),
+        bitcode: kernel.bitcode.clone(),
+        addresses: Vec::new(),
+        values: values.collect(),
+        flags: kernel.flags,
+        vector_bits: 0,
+    };
+    left.describe(module)
+}
+
 impl<'m> Left<'m> {
-    fn emit(&self, module: &'m Module) {
+    /// A [`JitCode`].
+    fn describe(&self, module: &'m Module) -> Global<'m> {
         let list = |name: &str, values: &[Value<'m>]| match values.first() {
             None => module.pointer().zero(),
             Some(first) => *module.add_constant(name, module.const_array(first.ty(), values)),
@@ -89,7 +114,7 @@ impl<'m> Left<'m> {
         });
         let values: Vec<_> = values.collect();
         let addresses: Vec<_> = match &self.at {
-            At::Loops(_) => self.addresses.clone(),
+            At::Loops(_) | At::Launches => self.addresses.clone(),
             At::Regions(forks, _) => {
                 let here = |one: &Value<'m>| forks[0].called_here(module, *one);
                 self.addresses.iter().map(here).collect()
@@ -113,7 +138,13 @@ impl<'m> Left<'m> {
         let linkage = Linkage::LLVMInternalLinkage;
         let global = module.add_global("okl.jit.code", code.ty(), Some(code), linkage);
         global.set_alignment(8);
+        global
+    }
+
+    fn emit(&self, module: &'m Module) {
+        let global = self.describe(module);
         match &self.at {
+            At::Launches => {}
             At::Loops(sites) => {
                 for &site in sites {
                     let site_position = position(site, "jit");
@@ -134,7 +165,7 @@ impl<'m> Left<'m> {
 }
 
 /// Tells the user that something may have versions, and where, or why it has none.
-fn tell(site: Call<'_>, (what, place): (&str, &str), why: Option<&str>) {
+pub fn tell(site: Call<'_>, (what, place): (&str, &str), why: Option<&str>) {
     let message = match why {
         None => format!("{what} may be compiled once more at run time{place}"),
         Some(why) => format!("{what} is not compiled once more at run time: {why}"),
@@ -340,7 +371,7 @@ pub(super) fn add_entry<'c>(
 }
 
 /// Deletes what a module declares and does not use.
-fn erase_unused(module: &Module) {
+pub fn erase_unused(module: &Module) {
     loop {
         let globals = module.globals().into_iter();
         let globals = globals.filter(|one| one.is_unused()).map(|one| one.erase());

@@ -11,7 +11,8 @@ use super::fold::{self, Known};
 use super::{counts, declared, join, rounding};
 use crate::analysis::runtime::{effects, effects_of};
 pub use crate::llvm::llvm_file;
-use crate::llvm::{Function, Linked, Machine, Module, OwnModule, own_targets};
+use crate::llvm::{Function, Linked, Machine, Module, OwnModule, in_program, own_targets};
+use crate::lower::gpu::again;
 use crate::marks::set_vector_bits;
 
 /// What is asked: see [`okl_abi::jit::JitRequest`].
@@ -61,6 +62,30 @@ pub struct Version {
 
 /// Makes one, or says what failed.
 pub fn make(request: &Request<'_>) -> Result<Version, String> {
+    // The program's handlers of signals stay what they are.
+    in_program();
+    match request.flags & code_flags::DEVICE {
+        0 => for_processor(request),
+        _ => for_device(request),
+    }
+}
+
+/// What the driver of a device loads; there are no names in it.
+fn for_device(request: &Request<'_>) -> Result<Version, String> {
+    let start = Instant::now();
+    let (bytes, simplified) = again::make(request.bitcode, &known(request)?)?;
+    let all = start.elapsed().as_nanos() as u64;
+    Ok(Version {
+        made: Made::Object {
+            bytes,
+            names: Vec::new(),
+            receiver: None,
+        },
+        nanoseconds: [simplified, all - simplified],
+    })
+}
+
+fn for_processor(request: &Request<'_>) -> Result<Version, String> {
     let start = Instant::now();
     own_targets();
     let own = Machine::own().ok_or("this LLVM has no code for the processor")?;

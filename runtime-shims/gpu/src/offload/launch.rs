@@ -16,6 +16,7 @@ use crate::places::{self, Context};
 use crate::table::Address;
 use crate::timeline;
 use crate::values::Values;
+use crate::versions::Version;
 
 /// What kernels leave, with where it goes.
 pub type Results = Vec<(usize, Vec<u8>)>;
@@ -123,13 +124,13 @@ impl Offload {
     pub unsafe fn launch(
         &mut self,
         kernel: &Described,
-        blocks: [i64; 3],
-        items: [i64; 3],
+        sizes: [[i64; 3]; 2],
         mut values: Values,
+        version: Option<Version>,
         context: Context,
     ) -> Result<(), String> {
         let doing = &words(kernel.name, kernel.place);
-        let (number, sizes) = self.begin(doing, kernel, [blocks, items])?;
+        let (number, sizes) = self.begin(doing, kernel, sizes)?;
         let Some([blocks, items]) = sizes else {
             return Ok(());
         };
@@ -215,7 +216,13 @@ impl Offload {
             };
             values.set(at, on_device);
         }
-        self.run(doing, number, kernel, blocks, items, &mut values)?;
+        self.run(
+            doing,
+            (number, version),
+            kernel,
+            [blocks, items],
+            &mut values,
+        )?;
         let written = copies.parts.iter().filter(|part| part.writes);
         let places = written.clone().map(Part::place).collect();
         let results = self.results(doing, number, left, places, &mut after)?;
@@ -395,15 +402,15 @@ impl Offload {
     pub(super) fn run(
         &mut self,
         doing: &str,
-        number: usize,
+        (number, version): (usize, Option<Version>),
         kernel: &Described,
-        blocks: [u32; 3],
-        items: [u32; 3],
+        [blocks, items]: [[u32; 3]; 2],
         values: &mut Values,
     ) -> Result<(), String> {
         self.moment(doing)?;
         let asked = timeline::now();
-        let span = match self.measures {
+        let tried = version.filter(Version::is_tried);
+        let span = match self.measures || tried.is_some() {
             true => Some(
                 self.spare_spans
                     .pop()
@@ -415,10 +422,9 @@ impl Offload {
         let span = self.check(doing, span)?;
         let began = span.map_or(Ok(()), |span| self.device.begin(span));
         self.check(doing, began)?;
-        let (function, shared) = (
-            self.kernels[number].function,
-            self.kernels[number].given.shared,
-        );
+        let shared = self.kernels[number].given.shared;
+        let function = version.and_then(|one| one.function());
+        let function = function.unwrap_or(self.kernels[number].function);
         let parts = (self.kernels[number].given).parts(blocks, self.device.limits.blocks_of);
         if !self.under_way.contains(&number) {
             self.under_way.push(number);
@@ -447,6 +453,7 @@ impl Offload {
             self.check(doing, ended)?;
             self.spans.push(Launched {
                 kernel: number,
+                version: tried,
                 sizes: [blocks, items],
                 span,
                 asked,

@@ -115,7 +115,7 @@ impl Offload {
             let distance = values.address(at).wrapping_sub(copies[which].range.start);
             values.set(at, all[which].address.wrapping_add(distance as Address));
         }
-        self.run(doing, number, kernel, blocks, items, &mut values)?;
+        self.run(doing, (number, None), kernel, [blocks, items], &mut values)?;
         let results = self.results(doing, number, left, Vec::new(), &mut Vec::new())?;
         for (copy, mut kept) in copies.iter_mut().zip(all) {
             for part in copy.parts.iter_mut().filter(|part| part.writes) {

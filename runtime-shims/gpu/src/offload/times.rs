@@ -8,6 +8,7 @@ use crate::device::Span;
 #[cfg(test)]
 use crate::mirrors::Moved;
 use crate::timeline::{self, Event};
+use crate::versions::Version;
 
 /// So many launches are measured before their times are asked for.
 pub const MOST_SPANS: usize = 1024;
@@ -15,6 +16,8 @@ pub const MOST_SPANS: usize = 1024;
 /// A launch that is measured.
 pub struct Launched {
     pub kernel: usize,
+    /// Where it is to be found out whether a version is faster.
+    pub version: Option<Version>,
     /// Blocks, and work items of a block.
     pub sizes: [[u32; 3]; 2],
     pub span: Span,
@@ -29,6 +32,10 @@ impl Offload {
         for one in std::mem::take(&mut self.spans) {
             if let Ok(time) = self.device.milliseconds(one.span) {
                 self.kernels[one.kernel].cost.milliseconds += f64::from(time);
+                if let Some(version) = one.version {
+                    let items = one.sizes.iter().flatten().map(|count| f64::from(*count));
+                    version.took(f64::from(time), items.product());
+                }
                 self.note(&one, f64::from(time));
             }
             self.spare_spans.push(one.span);

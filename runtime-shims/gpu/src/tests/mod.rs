@@ -50,6 +50,7 @@ fn described(name: &'static str, kinds: &[i64]) -> Described<'static> {
         shared: 0,
         does: 0,
         sections: &[],
+        codes: &[],
         number: Box::leak(Box::new(AtomicI64::new(0))),
     }
 }
@@ -89,7 +90,15 @@ fn launch_of(
         has_arena: true,
     };
     // SAFETY: as many arguments as parameters.
-    unsafe { offload.launch(kernel, blocks, items, values(kernel, arguments), context) }
+    unsafe {
+        offload.launch(
+            kernel,
+            [blocks, items],
+            values(kernel, arguments),
+            None,
+            context,
+        )
+    }
 }
 
 /// `n, from, to`: doubles `n` numbers.
@@ -402,12 +411,12 @@ fn values_are_packed_by_their_sizes() {
     unsafe {
         let values = Values::of(kernel.parameters, addresses.as_ptr());
         offload
-            .launch(&kernel, [3, 2, 1], [4, 5, 6], values, context)
+            .launch(&kernel, [[3, 2, 1], [4, 5, 6]], values, None, context)
             .unwrap();
         // Nothing to do.
         let values = Values::of(kernel.parameters, addresses.as_ptr());
         offload
-            .launch(&kernel, [3, 0, 1], [4, 5, 6], values, context)
+            .launch(&kernel, [[3, 0, 1], [4, 5, 6]], values, None, context)
             .unwrap();
     }
     offload.wait("a test").unwrap();

@@ -69,8 +69,8 @@ fn code(number: u8) -> Code {
     }
 }
 
-fn image() -> Image {
-    crate::image::tests::receives()
+fn image() -> Kept {
+    Kept::Image(crate::image::tests::receives())
 }
 
 fn store(cache: &mut Cache, key: &Key) -> Result<(), String> {
@@ -103,6 +103,19 @@ fn another_process_loads_what_one_stored() {
     assert_eq!(rights.mode() & 0o777, 0o600);
     let rights = fs::metadata(&folder.0).expect("a folder").permissions();
     assert_eq!(rights.mode() & 0o777, 0o700);
+}
+
+#[test]
+fn code_for_devices_is_kept_as_it_is() {
+    let folder = Temporary::new();
+    let mut cache = folder.open();
+    let mut of_device = code(0);
+    of_device.flags |= code_flags::DEVICE;
+    let key = cache.key(&of_device);
+    let text = Kept::Device(b".version 7.0".to_vec());
+    assert_eq!(cache.store(&key, &text, &library(), &library()), Ok(()));
+    assert_eq!(folder.open().load(&key, 2), Some(text));
+    assert!(cache.load(&cache.key(&code(0)), 2).is_none());
 }
 
 #[test]

@@ -59,7 +59,7 @@ pub fn launch<'m>(module: &'m Module, nest: &Nest<'m>, record: Global<'m>, has_c
         let value = passed(nest, one, &counted, &entry, &builder);
         builder.store(value, builder.offset(arguments, 8 * at as i64));
     }
-    let launch = declare(module, &f::okl_gpu_launch_v5);
+    let launch = declare(module, &f::okl_gpu_launch_v6);
     let may = module.const_i32(i32::from(has_cpu));
     let ran = builder.call(launch, &[*record, blocks, items, arguments, may]);
     match has_cpu {

@@ -190,7 +190,7 @@ fn launcher<'m>(
         builder.store(address, builder.offset(arguments, 8 * at as i64));
     }
     let may = module.const_i32(i32::from(has_cpu));
-    let launch = declare(module, &f::okl_gpu_launch_v5);
+    let launch = declare(module, &f::okl_gpu_launch_v6);
     let ran = builder.call(launch, &[*record, blocks, items, arguments, may]);
     builder.ret(Some(ran));
     function

@@ -242,7 +242,7 @@ impl<'m> Runs<'_, 'm> {
         }
         let may = module.const_i32(i32::from(self.has_cpu));
         let called = [*self.record, sizes, items, arguments, may];
-        let ran = builder.call(declare(module, &f::okl_gpu_launch_v5), &called);
+        let ran = builder.call(declare(module, &f::okl_gpu_launch_v6), &called);
         let is_done = builder.compare(ran, module.const_i32(0), true);
         let Some((combined, results)) = does.combined.as_ref().zip(results) else {
             builder.go_if(is_done, done, rest);

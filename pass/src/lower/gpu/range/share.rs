@@ -177,7 +177,7 @@ pub fn launch<'m>(
     let begins = share.begins.instruction();
     // One share is one launch, however small the pieces are that threads would be dealt.
     let builder = Builder::before(module, begins);
-    let asked = builder.call(declare(module, &f::okl_gpu_runs_v4), &[*record, may]);
+    let asked = builder.call(declare(module, &f::okl_gpu_runs_v5), &[*record, may]);
     let runs = builder.compare(asked, module.const_i32(0), true);
     let schedule = runtime::argument(share.begins, "schedule");
     let position = runtime::function(share.begins).and_then(|one| one.position("schedule"));
