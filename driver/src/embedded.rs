@@ -145,7 +145,7 @@ mod tests {
     fn a_literal_has_all_bytes() {
         assert_eq!(
             literal(b"a\"\\?\n\x011\xff"),
-            "a\\\"\\\\\\?\\012\\00111\\377"
+            "a\\\"\\\\\\?\\012\\0011\\377"
         );
     }
 }

@@ -40,8 +40,7 @@ private:
 };
 
 // The text of a file with templates, as okl-c++ puts it into the object: `KernelSource` there.
-class Source {
-public:
+struct Source {
   Source(const char *packed, long long packed_size, long long size, const char *words, const char *names)
       : packed(packed), packed_size(packed_size), size(size), words(words), names(names) {
     okl_cpu_add_source_v1(this);
@@ -50,7 +49,6 @@ public:
   Source(const Source &) = delete;
   Source &operator=(const Source &) = delete;
 
-private:
   const char *packed;
   long long packed_size, size;
   const char *words, *names;
