@@ -43,7 +43,7 @@ pub use device::{Machine, Processor};
 pub use expressions::{Evolution, Expression, ExpressionKind, Recurrence};
 pub use extract::Update;
 pub use instruction::{Block, Comparison, IntPredicate, Opcode, RealPredicate};
-pub use jit::{Linked, llvm_file, own_targets};
+pub use jit::{Linked, llvm_file, own_targets, pack, unpack};
 pub use kernels::{Passes, Silence};
 pub use module::{Module, OwnModule, Visibility};
 pub use plugin::{PluginInfo, Point, Run, jit_option, keep_option, libdevice_option, plugin_info};

@@ -107,6 +107,8 @@ pub mod value {
     pub const BEHIND: i64 = 1;
     /// A parameter of the function.
     pub const PARAMETER: i64 = 2;
+    /// A number, somewhere in what a parameter of the function points to: all loads of it are known, and nothing else there.
+    pub const MEMBER: i64 = 3;
 }
 
 /// Bits of `JitCode::flags`.
@@ -126,6 +128,8 @@ pub mod code_flags {
     /// Of a request: as before, but for what may be assumed of such values: that they are multiples of a number, and no less than
     /// one.
     pub const ASSUMES_COUNTS: i64 = 64;
+    /// The bitcode is compressed.
+    pub const PACKED: i64 = 128;
 }
 
 /// Which `libokl_jit.so` a run time is for: it is part of the name of its function.

@@ -10,7 +10,7 @@ use super::fold::{self, Known};
 use super::{counts, declared, rounding};
 use crate::analysis::runtime::{effects, effects_of};
 pub use crate::llvm::llvm_file;
-use crate::llvm::{Function, Linked, Machine, Module, OwnModule, own_targets};
+use crate::llvm::{Function, Linked, Machine, Module, OwnModule, own_targets, unpack};
 use crate::marks::set_vector_bits;
 
 /// What is asked: see [`okl_abi::jit::JitRequest`].
@@ -64,7 +64,13 @@ pub fn make(request: &Request<'_>) -> Result<Version, String> {
     own_targets();
     let own = Machine::own().ok_or("this LLVM has no code for the processor")?;
     let (machine, [processor, features]) = own;
-    let mut code = OwnModule::read(request.bitcode)?;
+    let mut code = match request.flags & code_flags::PACKED {
+        0 => OwnModule::read(request.bitcode)?,
+        _ => {
+            let bitcode = unpack(request.bitcode);
+            OwnModule::read(&bitcode.ok_or("this LLVM cannot read compressed code")?)?
+        }
+    };
     code.tell_nobody();
     code.place_anywhere();
     let mut symbols = Vec::new();
@@ -94,7 +100,8 @@ pub fn make(request: &Request<'_>) -> Result<Version, String> {
             (asks, false) => asks.then_some(Told::Nothing),
         };
         if let Some(told) = told {
-            let values = request.values.iter().map(|one| (one.kind, one.place));
+            let values = request.values.iter();
+            let values = values.map(|one| [one.kind, one.place, one.offset, one.size]);
             let roots = counts::roots(&declared, fold::region(&code), values);
             let bytes: Vec<_> = known.iter().map(|one| one.bytes).collect();
             Ends::of(&code, roots).ask(&bytes, told);
