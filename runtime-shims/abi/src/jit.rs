@@ -60,7 +60,7 @@ abi_structs! {
         value_count: i64,
         /// The bytes of these values, one behind the other.
         bytes: ptr,
-        /// Those of the [`JitCode`], and others of a request's: see [`code_flags`](super::jit::code_flags).
+        /// Those of the [`JitCode`], and others of a request's: see [`code_flags`].
         flags: i64,
         /// What is called in place of the function that runs the code: by [`JitAnswer::entry`], which hands over what has been
         /// made of it.
