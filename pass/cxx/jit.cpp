@@ -1,11 +1,13 @@
 // Here because these are C++ only: PassBuilder's pipelines in two parts, what says where a symbol is, what a module
-// has besides functions and variables, and linking it to another one.
+// has besides functions and variables, linking it to another one, and compression.
 #include "shim.h"
 
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Linker/Linker.h"
+#include "llvm/IR/Operator.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/Compression.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm-c/Core.h"
 #include "llvm-c/TargetMachine.h"
@@ -48,6 +50,35 @@ bool okl_jit_link(LLVMModuleRef M, OklText Bitcode) {
     return false;
   }
   return !Linker::linkModules(To, std::move(*Read));
+}
+
+// Lets no product and sum become one operation. (LLVM's C API adds flags, and takes none away.)
+void okl_jit_keep_apart(LLVMValueRef V) {
+  if (isa<FPMathOperator>(unwrap(V)))
+    cast<Instruction>(unwrap(V))->setHasAllowContract(false);
+}
+
+// Compresses bytes: to how many, or 0 where there is no room for them, or this LLVM cannot.
+size_t okl_jit_pack(const uint8_t *From, size_t Size, uint8_t *To, size_t Room) {
+  if (!compression::zlib::isAvailable())
+    return 0;
+  SmallVector<uint8_t, 0> Packed;
+  compression::zlib::compress(ArrayRef(From, Size), Packed, compression::zlib::BestSizeCompression);
+  if (Packed.size() > Room)
+    return 0;
+  llvm::copy(Packed, To);
+  return Packed.size();
+}
+
+// The reverse, of bytes that become Length.
+bool okl_jit_unpack(const uint8_t *From, size_t Size, uint8_t *To, size_t Length) {
+  if (!compression::zlib::isAvailable())
+    return false;
+  size_t Found = Length;
+  Error Why = compression::zlib::decompress(ArrayRef(From, Size), To, Found);
+  bool Fails = bool(Why);
+  consumeError(std::move(Why));
+  return !Fails && Found == Length;
 }
 
 // Simplifies functions that were simplified before and of which more is known now, and runs the stages in front of

@@ -7,6 +7,7 @@
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Analysis/VectorUtils.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
@@ -22,6 +23,18 @@ unsigned okl_vector_bits(void *Analyses, LLVMValueRef F) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(*Of.getParent()).getManager();
   auto &Target = FAM.getResult<TargetIRAnalysis>(Of);
   return Target.getRegisterBitWidth(TargetTransformInfo::RGK_FixedWidthVector).getFixedValue();
+}
+
+bool okl_calls_vectors(void *Analyses, LLVMValueRef F) {
+  auto &MAM = *static_cast<ModuleAnalysisManager *>(Analyses);
+  auto &Of = *unwrap<Function>(F);
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(*Of.getParent()).getManager();
+  auto &Library = FAM.getResult<TargetLibraryAnalysis>(Of);
+  return any_of(instructions(Of), [&](Instruction &One) {
+    auto *Call = dyn_cast<CallBase>(&One);
+    Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    return Callee && Library.isFunctionVectorizable(Callee->getName());
+  });
 }
 
 LLVMValueRef okl_constant_offset(LLVMModuleRef M, LLVMValueRef Pointer, int64_t *Offset) {

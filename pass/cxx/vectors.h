@@ -7,6 +7,8 @@ extern "C" {
 
 // Bits of the target's preferred vectors; Analyses are what the pass was run with.
 unsigned okl_vector_bits(void *Analyses, LLVMValueRef Function);
+// Whether a function calls one of a library's that the library also has for several numbers at once.
+bool okl_calls_vectors(void *Analyses, LLVMValueRef Function);
 
 // What a pointer is a constant number of bytes behind, and that number.
 LLVMValueRef okl_constant_offset(LLVMModuleRef M, LLVMValueRef Pointer, int64_t *Offset);

@@ -8,7 +8,7 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMErrorRef, LLVMGetErrorMessage};
 use inkwell::llvm_sys::orc2::lljit::*;
 use inkwell::llvm_sys::orc2::*;
-use inkwell::llvm_sys::prelude::LLVMModuleRef;
+use inkwell::llvm_sys::prelude::{LLVMModuleRef, LLVMValueRef};
 use inkwell::llvm_sys::target_machine::*;
 
 use super::kernels::silence;
@@ -18,6 +18,9 @@ use super::{Function, Global, Instruction, Machine, Module, OwnModule, Type, Val
 unsafe extern "C" {
     fn okl_jit_detach(module: LLVMModuleRef);
     fn okl_jit_place_anywhere(module: LLVMModuleRef);
+    fn okl_jit_keep_apart(instruction: LLVMValueRef);
+    fn okl_jit_pack(from: *const u8, size: usize, to: *mut u8, room: usize) -> usize;
+    fn okl_jit_unpack(from: *const u8, size: usize, to: *mut u8, length: usize) -> bool;
     fn okl_jit_run(module: LLVMModuleRef, machine: LLVMTargetMachineRef, late: bool);
     fn okl_jit_link(module: LLVMModuleRef, bitcode: Text) -> bool;
     fn okl_in_program();
@@ -62,6 +65,44 @@ pub fn llvm_file() -> Option<CString> {
         let name = found.assume_init().dli_fname;
         (known && !name.is_null()).then(|| CStr::from_ptr(name).to_owned())
     }
+}
+
+/// What bitcode begins with.
+const BITCODE: &[u8] = b"BC\xc0\xde";
+
+/// A module from its bitcode, or from what [`pack`] has made of that.
+pub fn read_packed(bytes: &[u8]) -> Result<OwnModule, String> {
+    if bytes.starts_with(BITCODE) {
+        return OwnModule::read(bytes);
+    }
+    let bitcode = unpack(bytes);
+    OwnModule::read(&bitcode.ok_or("this LLVM cannot read compressed code")?)
+}
+
+/// The same bytes as fewer, with their number in front, where LLVM can do that.
+pub fn pack(bytes: &[u8]) -> Option<Vec<u8>> {
+    let length = (bytes.len() as u64).to_le_bytes();
+    let mut packed = vec![0; bytes.len()];
+    let room = bytes.len().checked_sub(length.len())?;
+    // SAFETY: as many bytes, and as much room.
+    let size = unsafe { okl_jit_pack(bytes.as_ptr(), bytes.len(), packed.as_mut_ptr(), room) };
+    packed.truncate(size);
+    (size > 0).then(|| [&length, &packed[..]].concat())
+}
+
+/// What [`pack`] was given.
+fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
+    /// Code of programs is not larger.
+    const MOST: u64 = 1 << 30;
+    let (length, packed) = packed.split_first_chunk()?;
+    let length = u64::from_le_bytes(*length);
+    let mut bytes = vec![0; (length <= MOST).then_some(length)? as usize];
+    // SAFETY: as many bytes, and as much room.
+    let is_whole = unsafe {
+        let (from, to) = (packed.as_ptr(), bytes.as_mut_ptr());
+        okl_jit_unpack(from, packed.len(), to, bytes.len())
+    };
+    is_whole.then_some(bytes)
 }
 
 /// What LLVM says of the processor that runs this.
@@ -249,13 +290,24 @@ impl Function<'_> {
 }
 
 impl Instruction<'_> {
-    /// Whether what it computes may be rounded or reordered as the compiler likes.
-    pub fn rounds_freely(self) -> bool {
+    /// Lets no product and sum become one operation.
+    pub fn keep_apart(self) {
+        // SAFETY: an instruction.
+        unsafe { okl_jit_keep_apart(self.raw()) }
+    }
+
+    /// Whether what it computes may be rounded or reordered as the compiler likes; that a product and a sum become one
+    /// operation counts where it may `contract`.
+    pub fn rounds_freely(self, contract: bool) -> bool {
         use inkwell::llvm_sys::{
             LLVMFastMathAllowContract, LLVMFastMathAllowReassoc, LLVMFastMathAllowReciprocal,
             LLVMFastMathApproxFunc, LLVMFastMathNoSignedZeros,
         };
-        let free = LLVMFastMathAllowContract
+        let contracted = match contract {
+            true => LLVMFastMathAllowContract,
+            false => 0,
+        };
+        let free = contracted
             | LLVMFastMathAllowReassoc
             | LLVMFastMathAllowReciprocal
             | LLVMFastMathApproxFunc

@@ -13,6 +13,7 @@ use super::{Block, Builder, Call, Comparison, Function, Instruction, Module, Opc
 
 unsafe extern "C" {
     fn okl_vector_bits(analyses: *mut c_void, function: LLVMValueRef) -> c_uint;
+    fn okl_calls_vectors(analyses: *mut c_void, function: LLVMValueRef) -> bool;
     fn okl_constant_offset(
         module: LLVMModuleRef,
         pointer: LLVMValueRef,
@@ -52,6 +53,12 @@ impl VectorUnit<'_> {
     pub fn bits(&self, function: Function<'_>) -> u32 {
         // SAFETY: the analyses that belong to the function's module.
         unsafe { okl_vector_bits(self.analyses, function.raw()) }
+    }
+
+    /// Whether a function calls one of a library's that the library also has for several numbers at once (`-fveclib`).
+    pub fn is_called_by(&self, function: Function<'_>) -> bool {
+        // SAFETY: as above.
+        unsafe { okl_calls_vectors(self.analyses, function.raw()) }
     }
 }
 

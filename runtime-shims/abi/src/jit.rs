@@ -10,7 +10,7 @@ abi_structs! {
         name: ptr,
         /// Hash of the bitcode and of what is said here of its values.
         hash: i64,
-        /// LLVM's bitcode of the code and of what it reaches.
+        /// LLVM's bitcode of the code and of what it reaches, or what the pass has compressed that to.
         bitcode: ptr,
         /// Bytes of `bitcode`.
         length: i64,
@@ -60,7 +60,7 @@ abi_structs! {
         value_count: i64,
         /// The bytes of these values, one behind the other.
         bytes: ptr,
-        /// Those of the [`JitCode`], and others of a request's: see [`code_flags`](super::jit::code_flags).
+        /// Those of the [`JitCode`], and others of a request's: see [`code_flags`].
         flags: i64,
         /// What is called in place of the function that runs the code: by [`JitAnswer::entry`], which hands over what has been
         /// made of it.
@@ -107,6 +107,8 @@ pub mod value {
     pub const BEHIND: i64 = 1;
     /// A parameter of the function.
     pub const PARAMETER: i64 = 2;
+    /// A number, somewhere in what a parameter of the function points to: all loads of it are known, and nothing else there.
+    pub const MEMBER: i64 = 3;
     /// Of a kernel for devices: how many work items its blocks have in a direction, a number of 32 bits; `place` is the
     /// direction.
     pub const ITEMS: i64 = 16;

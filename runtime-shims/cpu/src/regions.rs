@@ -56,7 +56,7 @@ pub(crate) unsafe fn okl_cpu_version_v1(
         let argument = arguments.cast::<u64>().wrapping_add(one.place as usize);
         match one.kind {
             // SAFETY: a pointer to a variable, as the code says.
-            value::BEHIND => unsafe {
+            value::BEHIND | value::MEMBER => unsafe {
                 let variable = argument.cast::<*const u8>().read();
                 variable.wrapping_add(one.offset as usize)
             },

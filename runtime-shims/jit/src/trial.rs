@@ -207,6 +207,11 @@ impl Trial {
         true
     }
 
+    /// Whether something is being compared.
+    pub(crate) fn compares(&self) -> bool {
+        self.leads.load(Relaxed) & COMPARES != 0
+    }
+
     /// What is faster than a candidate that was compared, if anything is.
     pub(crate) fn verdict_on(&self, candidate: u8) -> Option<Option<u8>> {
         let duel = self.duel.hold()?;
@@ -230,10 +235,6 @@ mod tests {
             turn.candidate
         });
         calls.collect()
-    }
-
-    fn compares(trial: &Trial) -> bool {
-        trial.leads.load(Relaxed) & COMPARES != 0
     }
 
     fn same(count: u32) -> impl Iterator<Item = (u32, f64)> {
@@ -260,7 +261,7 @@ mod tests {
                 let of = |which| first.iter().filter(|one| **one == which).count() as u32;
                 assert_eq!((of(before), of(challenger)), (CALLS, CALLS));
                 assert!(rest.iter().all(|one| *one == winner), "{times:?} {all:?}");
-                assert!(!compares(&trial));
+                assert!(!trial.compares());
             }
         }
     }
@@ -274,7 +275,7 @@ mod tests {
             let lengths = (0..400u32).map(|n| (n * n % 7, f64::from(1 + n * n % 7)));
             let all = calls(&trial, &times, lengths);
             let winner = u8::from(times[1] < times[0]);
-            assert!(!compares(&trial));
+            assert!(!trial.compares());
             assert!(all[300..].iter().all(|one| *one == winner), "{times:?}");
         }
         // None comes back.
@@ -285,7 +286,7 @@ mod tests {
                 let length = |n: u32| f64::from(if grows { n + 1 } else { 400 - n });
                 let all = calls(&trial, &times, (0..400).map(|n| (n + 1, length(n))));
                 let winner = u8::from(times[1] < times[0]);
-                assert!(!compares(&trial));
+                assert!(!trial.compares());
                 assert!(all[300..].iter().all(|one| *one == winner), "{times:?}");
             }
         }

@@ -341,10 +341,11 @@ impl<E: Copy + Send + Sync + 'static> Versions<E> {
             // SAFETY: the caller's promise; each is asked for once.
             unsafe { version.make(candidate - 1, asked, code, values.all, settings) };
         }
-        Some(Call {
-            version,
-            class: values.class(&version.kept),
-        })
+        let class = match version.trial.compares() {
+            true => values.class(&version.kept),
+            false => 0,
+        };
+        Some(Call { version, class })
     }
 }
 

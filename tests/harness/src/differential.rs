@@ -373,6 +373,9 @@ impl<'a> Setting<'a> {
             one.mode.name()
         );
         line += &format!(" --stack-shift={}", self.stack_shift(program));
+        if self.launch.jit {
+            line += &format!(" --jit --target={}", self.launch.target);
+        }
         for (name, value) in &self.launch.environment {
             line += &format!(" --environment '{name}={value}'");
         }
@@ -500,7 +503,8 @@ impl<'a> Setting<'a> {
                 let target = self.launch.target.as_str();
                 let ranks = target.starts_with("mpi").then_some("-lokl_mpi");
                 let devices = (target != "mpi").then_some("-lokl_gpu");
-                let libraries = [ranks, devices].into_iter().flatten();
+                let versions = self.launch.jit.then_some("-lokl_cpu");
+                let libraries = [ranks, devices, versions].into_iter().flatten();
                 let folders = [format!("-L{dir}"), format!("-Wl,-rpath,{dir}")];
                 folders
                     .into_iter()
@@ -546,6 +550,9 @@ impl<'a> Setting<'a> {
                     compile.arg(format!("-fpass-plugin={}", self.tools.plugin.display()));
                     let target = format!("-okl-target={}", self.launch.target);
                     compile.args(["-mllvm", &target]);
+                    if self.launch.jit {
+                        compile.args(["-mllvm", "-okl-jit"]);
+                    }
                 }
                 (_, false) => {}
             }

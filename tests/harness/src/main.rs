@@ -233,6 +233,9 @@ pub(crate) struct Launch {
     /// and `cuda,cpu` with `--ranks=0` programs without ranks, or `spirv,cpu` with `OKL_BACKEND=spirv`.
     #[arg(long, value_name = "TARGETS", default_value = "mpi")]
     target: String,
+    /// Has them compiled once more at run time: `cpu` with `--ranks=0`, and `OKL_JIT=turns`.
+    #[arg(long)]
+    jit: bool,
     /// Only these rank counts; tests that name none run on all of them.
     #[arg(long, value_delimiter = ',')]
     ranks: Vec<u32>,

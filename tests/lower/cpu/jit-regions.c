@@ -8,6 +8,8 @@
 // RUN: clang-22 -O3 -fopenmp -fpass-plugin=%plugin -mllvm -okl-jit -Rpass=okl -c %s -o /dev/null 2>&1 | FileCheck --check-prefix=RANKS %s
 // Without the option nothing is left.
 // RUN: clang-22 -O3 -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=cpu -S -emit-llvm %s -o - | FileCheck --check-prefix=WITHOUT --implicit-check-not=okl.jit %s
+// RUN: clang-22 -O3 -fopenmp -fveclib=libmvec -fpass-plugin=%plugin -mllvm -okl-target=cpu -mllvm -okl-jit -Rpass-missed=okl -c %s -o /dev/null 2>&1 | FileCheck --check-prefix=VECTORS %s
+#include <math.h>
 #include <stdlib.h>
 
 static int radius;
@@ -70,6 +72,20 @@ void waits(double *b) {
 void of_thread(double *b) {
 #pragma omp parallel
   b[0] = own;
+}
+
+// A version calls the library's functions for one number.
+// VECTORS: jit-regions.c:[[# @LINE + 2]]:1: remark: region is not compiled once more at run time: it calls a library's functions for several numbers (-fveclib)
+void sines(double *a, double *b) {
+#pragma omp parallel for
+  for (int i = 0; i < 1000; i++)
+    b[i] = sin(a[i]);
+}
+
+// REMARK-DAG: jit-regions.c:[[# @LINE + 2]]:1: remark: region is not compiled once more at run time: its threads are teams
+void of_teams(double *b) {
+#pragma omp teams
+  b[0] = 2;
 }
 
 static int by_value(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }

@@ -26,7 +26,7 @@ static void thrown(double const *x, double *y) {
 static void of_thread(double const *x, double *y) { y[0] = own * x[0]; }
 
 // CHECK-DAG: @okl.jit.name = {{.*}}c"scaled({{.*}})\00"
-// CHECK-DAG: @okl.jit.bitcode = private unnamed_addr constant [{{[0-9]+}} x i8] c"BC
+// CHECK-DAG: @okl.jit.bitcode = private unnamed_addr constant [{{[0-9]+}} x i8] c"{{.*}}x\DA
 // CHECK-DAG: @okl.jit.addresses = private constant {{.*}}ptr @exp{{.*}}ptr @scale{{.*}}ptr @_ZL6hidden
 // CHECK-DAG: @okl.jit.values = private constant {{.*}}i64 0, i64 8, ptr @scale {{.*}}i64 0, i64 8, ptr @_ZL6hidden
 // CHECK-DAG: @okl.jit.code = internal global {{.*}}, ptr null }

@@ -16,7 +16,7 @@ use okl_abi::jit::{code_flags, value};
 use super::compile::{self, Failed};
 use super::launch::Kernel;
 use super::target::{Bound, CUDA, GpuTarget};
-use crate::llvm::{Function, Intrinsic, Machine, Module, Opcode, OwnModule, Value};
+use crate::llvm::{Function, Intrinsic, Machine, Module, Opcode, OwnModule, Value, read_packed};
 use crate::lower::jit::embed::erase_unused;
 use crate::lower::jit::fold::{self, Known};
 use crate::lower::jit::rounding;
@@ -149,13 +149,14 @@ fn rounds_freely(function: Function<'_>) -> bool {
         one.opcode() == Opcode::LLVMFRem
             || intrinsic.is_some_and(|one| is_rounded(&Intrinsic::name(one)))
     });
-    is_free || rounding::is_free(function)
+    // Products and sums are one operation on devices.
+    is_free || rounding::is_free(function, true)
 }
 
 /// Code for a device, and how many nanoseconds it took to simplify it.
 pub fn make(bitcode: &[u8], known: &[Known<'_>]) -> Result<(Vec<u8>, u64), String> {
     let start = Instant::now();
-    let mut device = OwnModule::read(bitcode)?;
+    let mut device = read_packed(bitcode)?;
     device.tell_nobody();
     let functions = device.functions();
     let found = functions.into_iter().find_map(|one| {

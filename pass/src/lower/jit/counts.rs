@@ -19,6 +19,10 @@ pub struct Root<'m> {
     pub value: Value<'m>,
     /// Its number among those that are known.
     pub number: usize,
+    /// From which byte of what is there.
+    pub offset: i64,
+    /// Its bytes.
+    pub size: i64,
     /// Whether it is in memory.
     pub is_behind: bool,
 }
@@ -91,8 +95,11 @@ impl<'m> Ends<'m> {
             return None;
         }
         let (base, offset) = load.operand(0).constant_offset(self.module);
-        let root = roots.find(|root| root.is_behind && root.value == base)?;
-        Some((root.number, offset))
+        let root = roots.find(|root| {
+            let bytes = root.offset..root.offset + root.size;
+            root.is_behind && root.value == base && bytes.contains(&offset)
+        })?;
+        Some((root.number, offset - root.offset))
     }
 
     fn rests(&mut self, one: Value<'m>) -> bool {
@@ -184,27 +191,31 @@ const MOST_SHIFTED: u32 = 3;
 /// Nor a loop that runs more often.
 const MOST_ASSUMED: i64 = 32;
 
-/// The values that are known of a module, by their kinds and places: see [`okl_abi::jit::JitValue`]. `region` is what the
+/// The values that are known of a module, by their kinds, places, offsets and sizes: see [`okl_abi::jit::JitValue`]. `region` is what the
 /// places of those are parameters of that are no variables.
 pub fn roots<'m>(
     variable: impl Fn(usize) -> Option<Value<'m>>,
     region: Option<Function<'m>>,
-    values: impl Iterator<Item = (i64, i64)>,
+    values: impl Iterator<Item = [i64; 4]>,
 ) -> Vec<Root<'m>> {
     let parameters = region.map(Function::parameters).unwrap_or_default();
-    let roots = values.enumerate().filter_map(|(number, (kind, place))| {
-        let place = place as usize;
-        let value = match kind {
-            value::VARIABLE => variable(place),
-            _ => parameters.get(place).copied(),
-        };
-        let is_behind = kind != value::PARAMETER;
-        value.map(|value| Root {
-            value,
-            number,
-            is_behind,
-        })
-    });
+    let roots = values
+        .enumerate()
+        .filter_map(|(number, [kind, place, offset, size])| {
+            let place = place as usize;
+            let value = match kind {
+                value::VARIABLE => variable(place),
+                _ => parameters.get(place).copied(),
+            };
+            let is_behind = kind != value::PARAMETER;
+            value.map(|value| Root {
+                value,
+                number,
+                offset,
+                size,
+                is_behind,
+            })
+        });
     roots.collect()
 }
 
@@ -293,7 +304,11 @@ mod tests {
     fn asked(turns: i32, told: Told) -> String {
         let module = OwnModule::parse(CODE);
         let function = module.function("f").expect("it is there");
-        let roots = roots(|_| None, Some(function), [(value::BEHIND, 0)].into_iter());
+        let roots = roots(
+            |_| None,
+            Some(function),
+            [[value::BEHIND, 0, 0, 4]].into_iter(),
+        );
         let ends = Ends::of(&module, roots);
         assert!(!ends.is_empty());
         ends.ask(&[&turns.to_le_bytes()], told);
@@ -333,7 +348,11 @@ mod tests {
     fn what_decides_nothing_is_none() {
         let module = OwnModule::parse(CODE);
         let function = module.function("f").expect("it is there");
-        let others = [(value::BEHIND, 1), (value::PARAMETER, 0)];
+        let others = [
+            [value::BEHIND, 1, 0, 4],
+            [value::PARAMETER, 0, 0, 8],
+            [value::MEMBER, 0, 4, 4],
+        ];
         let roots = roots(|_| None, Some(function), others.into_iter());
         assert!(Ends::of(&module, roots).is_empty());
     }

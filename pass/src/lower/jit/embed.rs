@@ -19,7 +19,7 @@ use super::{counts, declared, fold, rounding};
 use crate::analysis::runtime::{effects_of, is_of_runtime};
 use crate::llvm::{
     Builder, Call, Function, Global, Linkage, Module, OwnModule, Value, VectorUnit, Visibility,
-    hash_bytes,
+    hash_bytes, pack,
 };
 use crate::lower::cpu::lanes::position;
 use crate::lower::gpu::again;
@@ -120,11 +120,13 @@ impl<'m> Left<'m> {
                 self.addresses.iter().map(here).collect()
             }
         };
+        let packed = pack(&self.bitcode);
+        let bitcode = packed.as_ref().unwrap_or(&self.bitcode);
         let fields = JitCode::NAMES.iter().map(|&field| match field {
             "name" => *module.add_text("okl.jit.name", &self.name),
             "hash" => number(hash_bytes(&self.bitcode) as i64),
-            "bitcode" => *module.add_bytes("okl.jit.bitcode", &self.bitcode),
-            "length" => number(self.bitcode.len() as i64),
+            "bitcode" => *module.add_bytes("okl.jit.bitcode", bitcode),
+            "length" => number(bitcode.len() as i64),
             "addresses" => list("okl.jit.addresses", &addresses),
             "address_count" => number(addresses.len() as i64),
             "values" => list("okl.jit.values", &values),
@@ -214,11 +216,23 @@ impl<'m> Reached<'m> {
         Ok(Self { all, bodies })
     }
 
+    /// Whether all that is called is the same in versions: these know no functions for several numbers.
+    fn calls_alike(&self, unit: &VectorUnit<'_>) -> Result<(), String> {
+        match self.bodies.iter().any(|one| unit.is_called_by(*one)) {
+            true => {
+                Err("it calls a library's functions for several numbers (-fveclib)".to_string())
+            }
+            false => Ok(()),
+        }
+    }
+
     /// Bits of [`code_flags`].
     fn flags(&self, function: Function<'_>, counts_lanes: bool, is_free: bool) -> i64 {
-        let is_free = is_free || self.bodies.iter().any(|one| rounding::is_free(*one));
+        let fuses = fuses(function);
+        let mut bodies = self.bodies.iter();
+        let is_free = is_free || bodies.any(|one| rounding::is_free(*one, fuses));
         let flags = [
-            (code_flags::FUSED, fuses(function)),
+            (code_flags::FUSED, fuses),
             (code_flags::COUNTS_LANES, counts_lanes),
             (code_flags::ROUNDS_FREELY, is_free),
         ];
@@ -230,7 +244,9 @@ impl<'m> Reached<'m> {
 /// [`code_flags::COUNTS`], where some of these values decide in the code how often loops run.
 fn counts_flag(code: &Module, values: &[Place<'_>]) -> i64 {
     let declared = declared(code);
-    let values = values.iter().map(|one| (one.kind, one.place));
+    let values = values
+        .iter()
+        .map(|one| [one.kind, one.place, one.offset, one.size]);
     let roots = counts::roots(
         |place| declared.get(place).copied(),
         fold::region(code),
@@ -395,11 +411,17 @@ fn address<'m>(module: &'m Module, declared: Value<'_>) -> Option<Value<'m>> {
     }
 }
 
-/// Whether a function is compiled for a processor that adds a product in one operation.
+/// Whether a function is compiled for a processor that adds a product in one operation. flang says of a processor's features
+/// no more than its name.
 fn fuses(function: Function<'_>) -> bool {
-    let features = function.mark_value("target-features").unwrap_or_default();
-    let has = features
-        .split(',')
-        .any(|one| matches!(one, "+fma" | "+fma4"));
+    const WITHOUT: [&str; 4] = ["", "generic", "x86-64", "x86-64-v2"];
+    let features = function.mark_value("target-features");
+    let processor = function.mark_value("target-cpu").unwrap_or_default();
+    let has = match features {
+        Some(features) => features
+            .split(',')
+            .any(|one| matches!(one, "+fma" | "+fma4")),
+        None => !WITHOUT.contains(&processor.as_str()),
+    };
     has || cfg!(target_arch = "aarch64")
 }

@@ -81,11 +81,20 @@ pub fn parameters(module: &Module, known: &[Known<'_>]) {
         return;
     };
     let parameters = region.parameters();
-    for one in known.iter().filter(|one| one.at.kind != value::VARIABLE) {
+    for (load, place, offset) in loads(module, region).collect::<Vec<_>>() {
+        let is_loaded = |one: &&Known<'_>| {
+            let is_there = (one.at.place, one.at.offset) == (place, offset);
+            let size = size_of_number(module, load.ty());
+            one.at.kind == value::MEMBER && is_there && size == Some(one.at.size)
+        };
+        if let Some(one) = known.iter().find(is_loaded) {
+            load.set_operand(0, *constant_variable(module, one.bytes));
+        }
+    }
+    let whole = [value::BEHIND, value::PARAMETER];
+    for one in known.iter().filter(|one| whole.contains(&one.at.kind)) {
         let parameter = parameters[one.at.place as usize];
-        let bytes = module.const_bytes(one.bytes);
-        let constant = module.add_constant("okl.jit.known", bytes);
-        constant.set_alignment(MOST_ALIGNED);
+        let constant = constant_variable(module, one.bytes);
         match one.at.kind {
             value::BEHIND => parameter.replace_all_uses_with(*constant),
             _ => {
@@ -94,6 +103,13 @@ pub fn parameters(module: &Module, known: &[Known<'_>]) {
             }
         }
     }
+}
+
+/// A variable that has these bytes and never changes.
+fn constant_variable<'m>(module: &'m Module, bytes: &[u8]) -> Global<'m> {
+    let constant = module.add_constant("okl.jit.known", module.const_bytes(bytes));
+    constant.set_alignment(MOST_ALIGNED);
+    constant
 }
 
 /// What the threads of a team run, where that is what the module has: it hands it over.

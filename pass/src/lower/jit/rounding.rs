@@ -1,10 +1,10 @@
 //! What results are, bit for bit, whatever is known of the values they are computed from and on whichever processor.
 //!
 //! A product and a sum that the program lets become one operation do so on processors that have it: so it was decided where
-//! the code was compiled ahead of time. LLVM writes powers in another way where it knows an operand, and computes functions of
-//! numbers of less than double precision, where it knows them, with the library's functions of double precision; of a quotient
-//! (`remquo`) it gives more bits than the library. (What it
-//! computes in double precision it does with the library that the program has, and how numbers are rounded then is seen to by
+//! the code was compiled ahead of time; where that was left to LLVM (`contract`), and for a processor without, they did not.
+//! LLVM writes powers in another way where it knows an operand, and computes functions of numbers of less than double
+//! precision, where it knows them, with the library's functions of double precision; of a quotient (`remquo`) it gives more
+//! bits than the library. (What it computes in double precision it does with the library that the program has, and how numbers are rounded then is seen to by
 //! who asks for versions.) Left open, as IEEE 754 and C do: the sign of what is no number, and which zero `fmin` and `fmax` give.
 
 use crate::analysis::library::is_mathematics;
@@ -13,6 +13,11 @@ use crate::llvm::{Builder, Call, Function, Intrinsic, Module, Opcode};
 /// Has products and sums be one operation wherever they may, or nowhere, and calls of the program's library be such.
 pub fn fix(module: &Module, fused: bool) {
     for function in module.functions() {
+        if !fused {
+            for one in function.instructions() {
+                one.keep_apart();
+            }
+        }
         for call in calls(function) {
             match call.intrinsic().map(Intrinsic::name).as_deref() {
                 Some("llvm.fmuladd") => decide(module, call, fused),
@@ -84,13 +89,13 @@ fn is_rounded_otherwise(intrinsic: &str, name: &str) -> bool {
     known.is_some_and(|known| ROUNDED.contains(&format!(" {known} "))) && !name.ends_with("f64")
 }
 
-/// Whether results of a function are left to the compiler, or it has functions as LLVM's own whose results are other ones where
-/// LLVM knows an operand.
-pub fn is_free(function: Function<'_>) -> bool {
+/// Whether results of a function are left to the compiler, on a processor that `fuses` products and sums or does not, or it has
+/// functions as LLVM's own whose results are other ones where LLVM knows an operand.
+pub fn is_free(function: Function<'_>, fuses: bool) -> bool {
     let is_free = function
         .instructions()
         .into_iter()
-        .any(|one| one.rounds_freely());
+        .any(|one| one.rounds_freely(fuses));
     is_free
         || calls(function).any(|call| {
             let name = call.intrinsic().map(Intrinsic::name).unwrap_or_default();
@@ -118,6 +123,11 @@ mod tests {
         }
         define double @h(double %a) {
             %c = fadd nnan double %a, %a
+            ret double %c
+        }
+        define double @k(double %a) {
+            %b = fmul contract double %a, %a
+            %c = fadd contract double %b, %a
             ret double %c
         }
         declare double @llvm.sin.f64(double)
@@ -148,9 +158,14 @@ mod tests {
     #[test]
     fn results_are_free_where_the_program_says_so() {
         let module = OwnModule::parse(CODE);
-        let is_free = |name| is_free(module.function(name).expect("it is there"));
-        let expected = [false, true, false, false, true];
-        assert_eq!(["f", "g", "h", "i", "j"].map(is_free), expected);
+        for fuses in [true, false] {
+            let is_free = |name| is_free(module.function(name).expect("it is there"), fuses);
+            let expected = [false, true, false, false, true, fuses];
+            assert_eq!(["f", "g", "h", "i", "j", "k"].map(is_free), expected);
+        }
+        fix(&module, false);
+        let text = module.function("k").expect("it is there").print();
+        assert!(!text.contains("contract"), "{text}");
     }
 
     #[test]

@@ -11,7 +11,9 @@ use super::fold::{self, Known};
 use super::{counts, declared, join, rounding};
 use crate::analysis::runtime::{effects, effects_of};
 pub use crate::llvm::llvm_file;
-use crate::llvm::{Function, Linked, Machine, Module, OwnModule, in_program, own_targets};
+use crate::llvm::{
+    Function, Linked, Machine, Module, OwnModule, in_program, own_targets, read_packed,
+};
 use crate::lower::gpu::again;
 use crate::marks::set_vector_bits;
 
@@ -118,7 +120,8 @@ fn for_processor(request: &Request<'_>) -> Result<Version, String> {
             (asks, false) => asks.then_some(Told::Nothing),
         };
         if let Some(told) = told {
-            let values = request.values.iter().map(|one| (one.kind, one.place));
+            let values = request.values.iter();
+            let values = values.map(|one| [one.kind, one.place, one.offset, one.size]);
             let variable = |place: usize| code.global(&symbols.get(place)?.0).map(|one| *one);
             let roots = counts::roots(variable, fold::region(&code), values);
             let bytes: Vec<_> = known.iter().map(|one| one.bytes).collect();
@@ -194,7 +197,7 @@ fn read(bitcode: &[u8]) -> Result<(OwnModule, Vec<String>), String> {
     if let Some(joined) = Joined::read(bitcode) {
         return join::join(&joined);
     }
-    let code = OwnModule::read(bitcode)?;
+    let code = read_packed(bitcode)?;
     let names = declared(&code).into_iter().map(|one| one.name()).collect();
     Ok((code, names))
 }

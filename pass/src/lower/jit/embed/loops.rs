@@ -56,6 +56,7 @@ fn of<'m>(
         .flatten()
         .collect();
     let reached = Reached::by(&roots)?;
+    reached.calls_alike(unit)?;
     let code = code(module, &reached, sites[0], record)?;
     let (addresses, mut values) = addresses(module, &code, |_| true)?;
     values.extend(shapes(module, &roots));

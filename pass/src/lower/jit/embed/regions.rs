@@ -194,6 +194,7 @@ fn of_ranks<'m>(
 ) -> Result<Left<'m>, String> {
     let body = runs[0].body;
     let reached = without_exceptions(Reached::by_calls(body)?)?;
+    reached.calls_alike(unit)?;
     let left = left(module, &reached, body)?;
     let known = |one: Global<'m>| {
         plain
@@ -245,6 +246,7 @@ fn of<'m>(
         return Err("it is defined or replaced in another file".to_string());
     }
     let reached = without_exceptions(Reached::by(&[body])?)?;
+    reached.calls_alike(unit)?;
     // What is known of one execution is not known of another one.
     let mut users = body
         .users()
@@ -258,7 +260,10 @@ fn of<'m>(
     let (addresses, mut values) = addresses(module, &left, |one| code.keeps_global(one))?;
     for (number, parameter) in body.parameters().into_iter().enumerate() {
         if number >= Region::LEADING && !parameter.is_unused() {
-            values.extend(place(module, &code, own, number, parameter));
+            match place(module, &code, own, number, parameter) {
+                Some(place) => values.push(place),
+                None => values.extend(members(module, &code, own, body, number)),
+            }
         }
     }
     let may_reorder = reached.bodies.iter().any(|one| may_reorder(module, *one));
@@ -335,6 +340,60 @@ fn place<'m>(
         size,
         variable: None,
     })
+}
+
+/// The numbers in what a parameter points to that keep their values: members of objects.
+fn members<'m>(
+    module: &'m Module,
+    code: &Code<'_, 'm>,
+    own: &[Fork<'m>],
+    body: Function<'m>,
+    number: usize,
+) -> Vec<Place<'m>> {
+    let mut found: Vec<(i64, i64, Vec<Instruction<'m>>)> = Vec::new();
+    for (load, place, offset) in fold::loads(module, body) {
+        let size = fold::size_of_number(module, load.ty()).filter(|_| place == number as i64);
+        let Some(size) = size.filter(|_| offset >= 0) else {
+            continue;
+        };
+        match found
+            .iter_mut()
+            .find(|one| (one.0, one.1) == (offset, size))
+        {
+            Some(same) => same.2.push(load),
+            None => found.push((offset, size, vec![load])),
+        }
+    }
+    // Whoever begins the region reads them, also where the region would not.
+    let are_there = |end: i64| {
+        own.iter()
+            .all(|fork| has_bytes(module, fork.given(number), end))
+    };
+    found.retain(|(offset, size, loads)| are_there(offset + size) && code.keeps_loaded(loads));
+    found.sort_by_key(|(offset, size, _)| (*offset, *size));
+    let places = found.into_iter().map(|(offset, size, _)| Place {
+        kind: value::MEMBER,
+        place: number as i64,
+        offset,
+        size,
+        variable: None,
+    });
+    places.collect()
+}
+
+/// Whether as many bytes are sure to be where an address points to.
+fn has_bytes(module: &Module, address: Value<'_>, count: i64) -> bool {
+    let (object, offset) = address.constant_offset(module);
+    let bytes = match (object.as_op(Opcode::LLVMAlloca), object.as_global()) {
+        (Some(variable), _) if variable.operand(0).as_constant_int() == Some(1) => {
+            variable.allocated_type().map_or(0, |ty| module.size_of(ty))
+        }
+        (None, Some(global)) if !global.is_declaration() && !global.is_interposable() => {
+            module.size_of(global.value_type())
+        }
+        _ => object.dereferenceable_bytes(),
+    };
+    offset >= 0 && (offset + count) as u64 <= bytes
 }
 
 /// Bytes of a stack variable that may be known.

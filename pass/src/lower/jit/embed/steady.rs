@@ -23,6 +23,8 @@ pub(super) struct Code<'a, 'm> {
     functions: HashSet<Function<'m>>,
     /// What it stores where it does not show into which variable.
     stores: Vec<Instruction<'m>>,
+    /// What it stores into anything that may have been there before.
+    lasting: Vec<Instruction<'m>>,
     /// Whether it may wait for others than the threads of its team, or runs what is not known.
     has_strangers: bool,
 }
@@ -49,6 +51,7 @@ impl<'a, 'm> Code<'a, 'm> {
             forks,
             functions: bodies.iter().copied().collect(),
             stores: Vec::new(),
+            lasting: Vec::new(),
             has_strangers: false,
         };
         for one in bodies.iter().flat_map(|body| body.instructions()) {
@@ -76,8 +79,14 @@ impl<'a, 'm> Code<'a, 'm> {
                 None
             }
         };
-        if written.is_some_and(|address| !self.is_of_variable(address)) {
-            self.stores.push(one);
+        if let Some(address) = written {
+            if !self.is_of_variable(address) {
+                self.stores.push(one);
+            }
+            let object = address.underlying_object();
+            if object.as_op(Opcode::LLVMAlloca).is_none() {
+                self.lasting.push(one);
+            }
         }
     }
 
@@ -157,12 +166,26 @@ impl<'a, 'm> Code<'a, 'm> {
             && (is_hidden || self.stores_others(&uses))
     }
 
+    /// Whether what these loads read, which was there before the code began, keeps its value.
+    pub(super) fn keeps_loaded(&self, loads: &[Instruction<'m>]) -> bool {
+        !self.has_strangers && self.are_others(&self.lasting, loads.iter().copied())
+    }
+
     /// Whether what the code stores is of other types than what it reads so.
     fn stores_others(&self, uses: &Uses<'m>) -> bool {
+        let read = uses.iter().filter_map(|(at, _)| *at);
+        self.are_others(&self.stores, read)
+    }
+
+    /// Whether what is stored is of other types than what is read.
+    fn are_others(
+        &self,
+        stores: &[Instruction<'m>],
+        mut read: impl Iterator<Item = Instruction<'m>>,
+    ) -> bool {
         let types = |one: &Instruction<'m>| one.noted_type(self.module);
-        let stored: Option<Vec<_>> = self.stores.iter().map(types).collect();
-        let mut read = uses.iter().filter_map(|(at, _)| *at);
-        self.stores.is_empty()
+        let stored: Option<Vec<_>> = stores.iter().map(types).collect();
+        stores.is_empty()
             || stored.is_some_and(|stored| {
                 read.all(|at| types(&at).is_some_and(|read| are_apart(&stored, &read)))
             })

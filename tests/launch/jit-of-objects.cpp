@@ -1,0 +1,117 @@
+// Regions in functions of objects are compiled once more for the numbers that the object has: where nothing that they write may
+// be such a number, and where it is sure to be there. What `okl::jit_constant` gives is known whatever a region writes.
+//
+// RUN: %okl-c++ -O3 -fopenmp --okl-target=cpu --okl-jit -Rpass-missed=okl %s -o %t 2>&1 | FileCheck --check-prefix=MISSED %s
+// RUN: export OMP_NUM_THREADS=1 && OKL_JIT=0 %t > %t.0 && OKL_JIT=sync OKL_STATS=1 %t > %t.1 2> %t.told && cmp %t.0 %t.1 && FileCheck %s < %t.told
+// RUN: export OMP_NUM_THREADS=2 && OKL_JIT=0 %t > %t.0 && OKL_JIT=turns %t > %t.1 && cmp %t.0 %t.1
+// RUN: not %okl-c++ -fsyntax-only -DWRONG %s 2>&1 | FileCheck --check-prefix=WRONG %s
+#include <cstdio>
+#include <okl_jit.h>
+
+#ifdef WRONG
+// WRONG: okl::jit_constant takes a number; of an object, give it the members that are to be known
+// WRONG: jit-of-objects.cpp:[[# @LINE + 1]]:{{.*}}okl::jit_constant<const char *>
+auto text = okl::jit_constant("text");
+#endif
+
+struct Solver {
+  int order, count;
+  double scale;
+  double *in, *out;
+  int *numbers;
+  void run();
+  void number();
+  void scaled();
+};
+
+// Both `int`s: `double`s are stored. Not `scale`.
+// CHECK:      okl: versions of Solver::run
+// CHECK-NEXT: okl:   2 values: made
+// CHECK-NEXT: okl:   2 values: made
+void Solver::run() {
+#pragma omp parallel for
+  for (int i = 0; i < count; i++) {
+    double sum = 0;
+    for (int k = 0; k < order; k++)
+      sum += in[i + k] * scale;
+    out[i] = sum;
+  }
+}
+
+// It may write them.
+// CHECK:      okl: versions of Solver::number
+// CHECK-NEXT: okl:   0 values: made
+void Solver::number() {
+#pragma omp parallel for
+  for (int i = 0; i < 8; i++)
+    if (numbers[i] != order)
+      numbers[i] = order;
+}
+
+// CHECK:      okl: versions of Solver::scaled
+// CHECK-NEXT: okl:   2 values: made
+void Solver::scaled() {
+  const double factor = okl::jit_constant(scale);
+#pragma omp parallel for
+  for (int i = 0; i < count; i++)
+    out[i] = in[i] * factor;
+}
+
+// An object that need not be there; and one of the program's that is written by its name.
+// CHECK:      okl: versions of maybe
+// CHECK-NEXT: okl:   1 values: made
+static void maybe(const Solver *one, double *out, int some) {
+#pragma omp parallel for firstprivate(one, some)
+  for (int i = 0; i < 8; i++)
+    if (i < some)
+      out[i] += one->order;
+}
+
+static Solver shared;
+// CHECK:      okl: versions of changes
+// CHECK-NEXT: okl:   0 values: made
+static void __attribute__((noinline)) changes(Solver *one, double *out) {
+#pragma omp parallel firstprivate(one)
+#pragma omp for
+  for (int i = 0; i < 8; i++) {
+    if (i == 0)
+#pragma omp atomic
+      shared.order += 2;
+    out[i] = i == 0 ? one->order : 1;
+  }
+}
+
+static __attribute__((noinline)) void throws(int number) {
+  if (number > 100)
+    throw number;
+}
+
+// MISSED: jit-of-objects.cpp:[[# @LINE + 2]]:1: remark: region is not compiled once more at run time: it handles exceptions
+static void may_throw(int number) {
+#pragma omp parallel
+  throws(number);
+}
+
+int main() {
+  may_throw(3);
+  static double in[128], out[128];
+  static int numbers[8];
+  for (int i = 0; i < 128; i++)
+    in[i] = 1.0 / (i + 1);
+  Solver own{3, 100, 0.7, in, out, numbers};
+  for (int n = 0; n < 6; n++) {
+    if (n == 3)
+      own.order = 8;
+    own.numbers = n < 5 ? numbers : &own.order;
+    own.run();
+    double sum = 0;
+    for (double one : out)
+      sum = sum / 2 + one;
+    if (n < 5)
+      own.number();
+    own.scaled();
+    maybe(n % 2 ? &own : nullptr, out, n % 2 ? 5 : 0);
+    changes(&shared, out);
+    printf("%a %d %a %a\n", sum, numbers[3], out[2], out[0]);
+  }
+}
