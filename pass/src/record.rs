@@ -7,7 +7,7 @@
 
 use std::str::{FromStr, Split};
 
-use okl_abi::{Effects, RegionDescriptor, region_flags};
+use okl_abi::{DirectAccess, Effects, RegionDescriptor, region_flags};
 
 use crate::analysis::runtime;
 use crate::ir::{
@@ -310,6 +310,41 @@ impl<'m> RegionRecord<'m> {
         self.fields[position("flags")]
             .as_constant_int()
             .unwrap_or(0)
+    }
+
+    /// Whether what a captured value leads to, or a variable where it is none, is there when the region begins: so many bytes
+    /// from an offset on. What a region declares in its body comes with that.
+    pub fn has_at_begin(
+        &self,
+        of: Option<i64>,
+        variable: Option<Value<'m>>,
+        bytes: [i64; 2],
+    ) -> bool {
+        if self.flags() & region_flags::DECLARES_ALL == 0 {
+            return true;
+        }
+        let list = self.fields[position("direct")].as_global();
+        let list = list.and_then(Global::initializer).map(|one| one.operands());
+        list.unwrap_or_default().into_iter().any(|one| {
+            let fields = one.operands();
+            let number = |name| {
+                let at = DirectAccess::NAMES.iter().position(|one| *one == name);
+                at.and_then(|at| fields.get(at)?.as_constant_int())
+            };
+            let object = DirectAccess::NAMES.iter().position(|one| *one == "object");
+            let is_it = match of {
+                Some(argument) => number("argument") == Some(argument),
+                None => {
+                    let object = object.and_then(|at| fields.get(at).copied());
+                    number("argument") == Some(-1) && object.is_some() && object == variable
+                }
+            };
+            let from = number("offset").zip(number("size"));
+            is_it
+                && from.is_some_and(|(offset, size)| {
+                    offset <= bytes[0] && offset + size >= bytes[0] + bytes[1]
+                })
+        })
     }
 
     /// Whether it runs on rank 0 alone.

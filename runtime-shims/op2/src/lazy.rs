@@ -310,6 +310,7 @@ unsafe fn run_first() {
     let mut locked = queue();
     locked.counts.waited += done as u64;
     locked.loops = loops.split_off(done);
+    locked.forget_variables();
     waiting::begin(run_for);
 }
 
@@ -325,24 +326,29 @@ impl AsTheyWere {
             let mut changed = variables;
             changed.retain(|one| one.now() != &one.bytes[..]);
             let mut those = Self(changed);
-            those.swap();
+            those.0.iter_mut().for_each(|one| one.swap());
             those
         }
     }
+}
 
+impl Variable {
+    /// # Safety
+    /// The program has changed it, so that it can be written.
     unsafe fn swap(&mut self) {
-        for one in &mut self.0 {
-            // SAFETY: the caller's promise: the program has changed them, so that they can be written.
-            let there = unsafe { std::slice::from_raw_parts_mut(one.at, one.bytes.len()) };
-            there.swap_with_slice(&mut one.bytes);
-        }
+        // SAFETY: the caller's promise.
+        let there = unsafe { std::slice::from_raw_parts_mut(self.at, self.bytes.len()) };
+        there.swap_with_slice(&mut self.bytes);
     }
 }
 
 impl Drop for AsTheyWere {
     fn drop(&mut self) {
-        // SAFETY: as they were made.
-        unsafe { self.swap() }
+        // The last one first: they may have memory in common.
+        for one in self.0.iter_mut().rev() {
+            // SAFETY: as they were made.
+            unsafe { one.swap() }
+        }
     }
 }
 
@@ -352,7 +358,12 @@ fn as_many(loops: &[Waiting]) -> (usize, Vec<Vec<usize>>, Vec<Arg>) {
     let is_new = |at: &usize| loops[..*at].iter().all(|one| one.jit != loops[*at].jit);
     let count = (0..loops.len()).take_while(is_new).count();
     let candidates: Vec<_> = loops[..count].iter().map(Waiting::candidate).collect();
-    let (places, arguments) = join::leading(&candidates);
+    let (mut places, mut arguments) = join::leading(&candidates);
+    let count = places.len();
+    // SAFETY: loops that wait, whose arguments are there.
+    if count > 1 && unsafe { Sums::of(&loops[..count]).is_none() } {
+        (places, arguments) = join::leading(&candidates[..count - 1]);
+    }
     (places.len().max(1), places, arguments)
 }
 
@@ -380,7 +391,7 @@ unsafe fn run_some(loops: &[Waiting]) -> usize {
 /// They may be one: with these arguments, which each has at its `places`.
 unsafe fn run_as_one(loops: &[Waiting], places: &[Vec<usize>], arguments: &[Arg]) {
     // SAFETY: the caller's promise.
-    let sums = unsafe { Sums::of(loops, arguments) };
+    let sums = unsafe { Sums::of(loops) };
     let as_one = sums.and_then(|sums| queue().as_one(loops, places, arguments.len(), sums));
     let Some(as_one) = as_one else {
         // SAFETY: the caller's promise.
@@ -428,16 +439,16 @@ unsafe fn run_as_one(loops: &[Waiting], places: &[Vec<usize>], arguments: &[Arg]
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sums {
     Nothing,
-    /// So many elements at once.
-    By(c_int),
+    /// One element at a time.
+    OneByOne,
 }
 
 impl Sums {
     /// None where they would not be the same as alone.
     ///
     /// # Safety
-    /// The loops may be one, with these arguments.
-    unsafe fn of(loops: &[Waiting], arguments: &[Arg]) -> Option<Self> {
+    /// The loops may be one.
+    unsafe fn of(loops: &[Waiting]) -> Option<Self> {
         let last = loops.last()?;
         if !join::adds_up(&last.candidate()) {
             return Some(Self::Nothing);
@@ -449,9 +460,9 @@ impl Sums {
                 && may_have_lanes(&last.arguments);
             let mut all = loops.iter();
             let has_threads = all.all(|one| may_have_threads(&one.arguments));
-            let is_same = has_threads && !backend::is_reproducible();
-            let width = if has_lanes { last.functions.width } else { 0 };
-            (is_same && has_lanes <= may_have_lanes(arguments)).then_some(Self::By(width))
+            // How lanes add up depends on what else the loop does.
+            let is_same = has_threads && !has_lanes && !backend::is_reproducible();
+            is_same.then_some(Self::OneByOne)
         }
     }
 }
@@ -575,6 +586,15 @@ impl Queue {
         });
     }
 
+    /// Forgets variables of loops that no longer wait: their files may be gone by and by.
+    fn forget_variables(&mut self) {
+        let loops = self.loops.iter();
+        // SAFETY: a loop that waits has code.
+        let values = loops.flat_map(|one| unsafe { okl_versions::values(one.code()) });
+        let read: BTreeSet<_> = values.map(|one| one.variable.addr()).collect();
+        self.variables.retain(|one| read.contains(&one.at.addr()));
+    }
+
     /// The code of loops as one that has so many arguments; none where there can be none.
     fn as_one(
         &mut self,
@@ -584,12 +604,12 @@ impl Queue {
         sums: Sums,
     ) -> Option<&'static AsOne> {
         let each = loops.iter().zip(places);
-        let key = each.flat_map(|(one, its)| [one.jit.addr()].into_iter().chain(its.clone()));
-        let width = match sums {
-            Sums::Nothing => 0,
-            Sums::By(width) => width as usize,
-        };
-        let key = key.chain([width]).collect();
+        // Another library's code may come to be at the same address.
+        let key = each.flat_map(|(one, its)| {
+            let code = [one.jit.addr(), one.code().hash as usize];
+            code.into_iter().chain(its.clone())
+        });
+        let key = key.chain([usize::from(sums == Sums::OneByOne)]).collect();
         let known = self.joined.entry(key);
         *known.or_insert_with(|| as_one(loops, places, arguments, sums))
     }
@@ -669,7 +689,7 @@ fn as_one(
     let (counted, width) = match sums {
         // Each element's results are its own.
         Sums::Nothing => (0, 0),
-        Sums::By(width) => (code_flags::COUNTS_LANES, width),
+        Sums::OneByOne => (code_flags::COUNTS_LANES, 0),
     };
     let told: &'static CStr = Box::leak(name.clone().into_boxed_c_str());
     Some(Box::leak(Box::new(AsOne {

@@ -17,6 +17,7 @@ use crate::llvm::{
 };
 use crate::lower::runtime_call::declare;
 use crate::marks::{BLOCKS, INVOKE, is_lowered, is_plain, name_of_plain};
+use crate::record::RegionRecord;
 
 /// A call that begins a region, or runs one on a rank.
 #[derive(Clone, Copy)]
@@ -196,18 +197,31 @@ fn of_ranks<'m>(
     let reached = without_exceptions(Reached::by_calls(body)?)?;
     reached.calls_alike(unit)?;
     let left = left(module, &reached, body)?;
-    let known = |one: Global<'m>| {
-        plain
-            .values
-            .iter()
-            .any(|value| value.variable == Some(*one))
+    let functions = module.functions().into_iter();
+    let code = functions.flat_map(|one| one.instructions());
+    let records = code.filter_map(|one| RegionRecord::of(one.as_call()?));
+    let records: Vec<_> = records.filter(|one| one.body == body).collect();
+    // What comes later is not what others have written when it is asked what the values are.
+    let is_there = |one: &Place<'m>| {
+        let argument = match one.kind {
+            value::VARIABLE => None,
+            value::BEHIND => Some(one.place - Region::LEADING as i64),
+            value::PARAMETER => return true,
+            _ => return false,
+        };
+        let bytes = [one.offset, one.size];
+        let there = |record: &RegionRecord<'m>| record.has_at_begin(argument, one.variable, bytes);
+        records.iter().all(there)
     };
-    let (addresses, mut values) = addresses(module, &left, known)?;
-    let parameters = plain.values.iter().filter(|one| {
+    let values: Vec<_> = plain.values.iter().copied().filter(is_there).collect();
+    let known = |one: Global<'m>| values.iter().any(|value| value.variable == Some(*one));
+    let (addresses, mut variables) = addresses(module, &left, known)?;
+    let parameters = values.iter().filter(|one| {
         let parameter = || body.parameters()[one.place as usize];
         one.kind != value::VARIABLE && !parameter().is_unused()
     });
-    values.extend(parameters);
+    variables.extend(parameters);
+    let values = variables;
     let may_reorder = reached.bodies.iter().any(|one| may_reorder(module, *one));
     Ok(Left {
         at: At::Regions(runs, None),
@@ -366,8 +380,14 @@ fn members<'m>(
     }
     // Whoever begins the region reads them, also where the region would not.
     let are_there = |end: i64| {
-        own.iter()
-            .all(|fork| has_bytes(module, fork.given(number), end))
+        own.iter().all(|fork| {
+            has_bytes(
+                module,
+                fork.site.instruction().function(),
+                fork.given(number),
+                end,
+            )
+        })
     };
     found.retain(|(offset, size, loads)| are_there(offset + size) && code.keeps_loaded(loads));
     found.sort_by_key(|(offset, size, _)| (*offset, *size));
@@ -382,7 +402,7 @@ fn members<'m>(
 }
 
 /// Whether as many bytes are sure to be where an address points to.
-fn has_bytes(module: &Module, address: Value<'_>, count: i64) -> bool {
+fn has_bytes(module: &Module, function: Function<'_>, address: Value<'_>, count: i64) -> bool {
     let (object, offset) = address.constant_offset(module);
     let bytes = match (object.as_op(Opcode::LLVMAlloca), object.as_global()) {
         (Some(variable), _) if variable.operand(0).as_constant_int() == Some(1) => {
@@ -391,9 +411,22 @@ fn has_bytes(module: &Module, address: Value<'_>, count: i64) -> bool {
         (None, Some(global)) if !global.is_declaration() && !global.is_interposable() => {
             module.size_of(global.value_type())
         }
+        _ if may_free(function) => 0,
         _ => object.dereferenceable_bytes(),
     };
     offset >= 0 && (offset + count) as u64 <= bytes
+}
+
+/// Whether an object that a function gets may be gone when it begins a region.
+fn may_free(function: Function<'_>) -> bool {
+    function.instructions().into_iter().any(|one| {
+        let Some(call) = one.as_call() else {
+            return false;
+        };
+        call.intrinsic().is_none()
+            && runtime::function(call).is_none()
+            && !runtime::is_of_runtime(&call.callee_name())
+    })
 }
 
 /// Bytes of a stack variable that may be known.
