@@ -173,6 +173,8 @@ pub(crate) fn run(
     repetitions: u32,
     is_smoke: bool,
 ) -> Result<String, String> {
+    // Files are told of by their names here.
+    let here = format!("{}/", root.display());
     let built = tempfile::tempdir().map_err(|error| error.to_string())?;
     let folder = built.path();
     let load = Load::now();
@@ -237,7 +239,7 @@ pub(crate) fn run(
         }
         let mut last = command(&VERSIONS, &all[1].executable, arguments, folder, 1);
         let (_, stderr) = finish(last.env("OKL_STATS", "1"))?;
-        let _ = writeln!(text, "\n```text\n{}```", said(&stderr));
+        let _ = writeln!(text, "\n```text\n{}```", said(&stderr.replace(&here, "")));
     }
     if !is_smoke {
         text.push_str(&aims.table());
