@@ -164,8 +164,8 @@ pub(super) fn check<'m>(module: &'m Module, unit: &VectorUnit<'_>) -> Vec<Left<'
     found
 }
 
-/// What ranks run of a region of which `plain` is left for one process: what is known there is known here, since it is the
-/// same region. None where they do not share it.
+/// What ranks run of a region of which `plain` is left for one process: what keeps its value there does so here, since it is the
+/// same region, and is known as far as it is there when the region begins. None where they do not share it.
 fn on_ranks<'m>(
     module: &'m Module,
     unit: &VectorUnit<'_>,
@@ -211,7 +211,7 @@ fn of_ranks<'m>(
         };
         let bytes = [one.offset, one.size];
         let there = |record: &RegionRecord<'m>| record.has_at_begin(argument, one.variable, bytes);
-        records.iter().all(there)
+        !records.is_empty() && records.iter().all(there)
     };
     let values: Vec<_> = plain.values.iter().copied().filter(is_there).collect();
     let known = |one: Global<'m>| values.iter().any(|value| value.variable == Some(*one));

@@ -286,7 +286,8 @@ fn written_by<'m>(call: Call<'m>) -> Option<Value<'m>> {
     call.argument(0)
 }
 
-/// Whether an address is in a list of what a region gets where ranks run it: in a process that has versions they do not.
+/// Whether an address is in a list of what a region gets where ranks run it: what uses that there is another version of a body
+/// that is looked at, and does the same.
 fn is_list_for_ranks(address: Value<'_>) -> bool {
     let mut rest = vec![address.underlying_object()];
     if rest[0].as_op(Opcode::LLVMAlloca).is_none() {
