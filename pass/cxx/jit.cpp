@@ -1,13 +1,16 @@
 // Here because these are C++ only: PassBuilder's pipelines in two parts, what says where a symbol is, what a module
-// has besides functions and variables, linking it to another one, and compression.
+// has besides functions and variables, linking it to another one, its bitcode without symbols, hashes and compression.
 #include "shim.h"
 
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/Compression.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/xxhash.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm-c/Core.h"
 #include "llvm-c/TargetMachine.h"
@@ -16,7 +19,7 @@ using namespace llvm;
 
 extern "C" {
 
-// Takes from a module what concerns the file and the program that it is of: assembly, named notes, sections and comdats.
+// Takes from a module what concerns the file and the program that it is of: assembly, named notes, sections, comdats and its name.
 void okl_jit_detach(LLVMModuleRef M) {
   Module &Of = *unwrap(M);
   Of.setModuleInlineAsm("");
@@ -30,6 +33,7 @@ void okl_jit_detach(LLVMModuleRef M) {
     One.setComdat(nullptr);
     One.setSection("");
   }
+  Of.setSourceFileName("");
 }
 
 // Has what a module declares be wherever it is: code that is made at run time is far from the program.
@@ -58,24 +62,42 @@ void okl_jit_keep_apart(LLVMValueRef V) {
     cast<Instruction>(unwrap(V))->setHasAllowContract(false);
 }
 
-// Compresses bytes: to how many, or 0 where there is no room for them, or this LLVM cannot.
-size_t okl_jit_pack(const uint8_t *From, size_t Size, uint8_t *To, size_t Room) {
-  if (!compression::zlib::isAvailable())
-    return 0;
+// Bitcode of a module as such: nobody links it, and looks for what it defines.
+void okl_jit_write(LLVMModuleRef M, OklTextSink Write, void *To) {
+  SmallString<0> Bytes;
+  BitcodeWriter Writer(Bytes);
+  Writer.writeModule(*unwrap(M));
+  Writer.writeStrtab();
+  Write(To, text(Bytes));
+}
+
+// 16 bytes.
+void okl_jit_hash(OklText Of, uint8_t *To) {
+  XXH128_hash_t Hash = xxh3_128bits(ArrayRef(reinterpret_cast<const uint8_t *>(Of.Data), Of.Size));
+  support::endian::write64le(To, Hash.low64);
+  support::endian::write64le(To + 8, Hash.high64);
+}
+
+// Compresses bytes; nothing is written where this LLVM cannot.
+void okl_jit_pack(OklText From, OklTextSink Write, void *To) {
   SmallVector<uint8_t, 0> Packed;
-  compression::zlib::compress(ArrayRef(From, Size), Packed, compression::zlib::BestSizeCompression);
-  if (Packed.size() > Room)
-    return 0;
-  llvm::copy(Packed, To);
-  return Packed.size();
+  ArrayRef Bytes(reinterpret_cast<const uint8_t *>(From.Data), From.Size);
+  if (compression::zstd::isAvailable())
+    compression::zstd::compress(Bytes, Packed, compression::zstd::BestSizeCompression);
+  else if (compression::zlib::isAvailable())
+    compression::zlib::compress(Bytes, Packed, compression::zlib::BestSizeCompression);
+  if (!Packed.empty())
+    Write(To, {reinterpret_cast<const char *>(Packed.data()), Packed.size()});
 }
 
 // The reverse, of bytes that become Length.
-bool okl_jit_unpack(const uint8_t *From, size_t Size, uint8_t *To, size_t Length) {
-  if (!compression::zlib::isAvailable())
+bool okl_jit_unpack(OklText From, uint8_t *To, size_t Length) {
+  bool IsZstd = text(From).starts_with("\x28\xb5\x2f\xfd");
+  if (!(IsZstd ? compression::zstd::isAvailable() : compression::zlib::isAvailable()))
     return false;
   size_t Found = Length;
-  Error Why = compression::zlib::decompress(ArrayRef(From, Size), To, Found);
+  ArrayRef Bytes(reinterpret_cast<const uint8_t *>(From.Data), From.Size);
+  Error Why = IsZstd ? compression::zstd::decompress(Bytes, To, Found) : compression::zlib::decompress(Bytes, To, Found);
   bool Fails = bool(Why);
   consumeError(std::move(Why));
   return !Fails && Found == Length;

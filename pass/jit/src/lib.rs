@@ -51,7 +51,7 @@ fn keep() {
 /// The request's arrays have the lengths it says, and hold what a `JitCode` of the program has; the answer has room for its
 /// message.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn okl_jit_compile_v2(request: *const JitRequest, answer: *mut JitAnswer) {
+pub unsafe extern "C" fn okl_jit_compile_v3(request: *const JitRequest, answer: *mut JitAnswer) {
     // SAFETY: the caller's promise.
     let (request, answer) = unsafe { (&*request, &mut *answer) };
     // SAFETY: the caller's promises.

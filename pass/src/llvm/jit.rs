@@ -1,26 +1,29 @@
 //! Code as bitcode, and machine code of it in this process: the safe side of `cxx/jit.cpp`, and the C API's part.
 
+use std::borrow::Cow;
 use std::ffi::{CStr, CString, c_void};
 
 use inkwell::llvm_sys::bit_reader::LLVMParseBitcodeInContext2;
-use inkwell::llvm_sys::bit_writer::LLVMWriteBitcodeToMemoryBuffer;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMErrorRef, LLVMGetErrorMessage};
 use inkwell::llvm_sys::orc2::lljit::*;
 use inkwell::llvm_sys::orc2::*;
 use inkwell::llvm_sys::prelude::{LLVMModuleRef, LLVMValueRef};
 use inkwell::llvm_sys::target_machine::*;
+use okl_abi::jit::codes::{self, Codes};
 
 use super::kernels::silence;
-use super::shim::Text;
+use super::shim::{Text, TextSink};
 use super::{Function, Global, Instruction, Machine, Module, OwnModule, Type, Value};
 
 unsafe extern "C" {
     fn okl_jit_detach(module: LLVMModuleRef);
     fn okl_jit_place_anywhere(module: LLVMModuleRef);
     fn okl_jit_keep_apart(instruction: LLVMValueRef);
-    fn okl_jit_pack(from: *const u8, size: usize, to: *mut u8, room: usize) -> usize;
-    fn okl_jit_unpack(from: *const u8, size: usize, to: *mut u8, length: usize) -> bool;
+    fn okl_jit_write(module: LLVMModuleRef, sink: TextSink, to: *mut c_void);
+    fn okl_jit_hash(of: Text, to: *mut u8);
+    fn okl_jit_pack(from: Text, sink: TextSink, to: *mut c_void);
+    fn okl_jit_unpack(from: Text, to: *mut u8, length: usize) -> bool;
     fn okl_jit_run(module: LLVMModuleRef, machine: LLVMTargetMachineRef, late: bool);
     fn okl_jit_link(module: LLVMModuleRef, bitcode: Text) -> bool;
     fn okl_in_program();
@@ -67,42 +70,58 @@ pub fn llvm_file() -> Option<CString> {
     }
 }
 
-/// What bitcode begins with.
-const BITCODE: &[u8] = b"BC\xc0\xde";
-
-/// A module from its bitcode, or from what [`pack`] has made of that.
-pub fn read_packed(bytes: &[u8]) -> Result<OwnModule, String> {
-    if bytes.starts_with(BITCODE) {
-        return OwnModule::read(bytes);
-    }
-    let bitcode = unpack(bytes);
-    OwnModule::read(&bitcode.ok_or("this LLVM cannot read compressed code")?)
+/// A module of code that was [picked](codes::pick).
+pub fn read_picked(bytes: &[u8]) -> Result<OwnModule, String> {
+    let (number, all) = codes::picked(bytes).ok_or("it is no code")?;
+    let unpacked = unpack(&all).ok_or("this LLVM cannot read compressed code")?;
+    let place = all.place(number).expect("it is one of them");
+    OwnModule::read(&unpacked[place])
 }
 
-/// The same bytes as fewer, with their number in front, where LLVM can do that.
-pub fn pack(bytes: &[u8]) -> Option<Vec<u8>> {
-    let length = (bytes.len() as u64).to_le_bytes();
-    let mut packed = vec![0; bytes.len()];
-    let room = bytes.len().checked_sub(length.len())?;
-    // SAFETY: as many bytes, and as much room.
-    let size = unsafe { okl_jit_pack(bytes.as_ptr(), bytes.len(), packed.as_mut_ptr(), room) };
-    packed.truncate(size);
-    (size > 0).then(|| [&length, &packed[..]].concat())
-}
-
-/// What [`pack`] was given.
-fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
-    /// Code of programs is not larger.
-    const MOST: u64 = 1 << 30;
-    let (length, packed) = packed.split_first_chunk()?;
-    let length = u64::from_le_bytes(*length);
-    let mut bytes = vec![0; (length <= MOST).then_some(length)? as usize];
-    // SAFETY: as many bytes, and as much room.
-    let is_whole = unsafe {
-        let (from, to) = (packed.as_ptr(), bytes.as_mut_ptr());
-        okl_jit_unpack(from, packed.len(), to, bytes.len())
+/// The bitcode of several modules, as [`codes`].
+pub fn pack(all: &[&[u8]]) -> Vec<u8> {
+    let parts = all.iter().map(|one| {
+        let mut hash = [0; codes::HASH];
+        // SAFETY: there is room for a hash.
+        unsafe { okl_jit_hash(Text::of_bytes(one), hash.as_mut_ptr()) }
+        (one.len(), hash)
+    });
+    let plain = all.concat();
+    // SAFETY: bytes that live through the call.
+    let packed =
+        collect_bytes(|sink, to| unsafe { okl_jit_pack(Text::of_bytes(&plain), sink, to) });
+    let is_less = !packed.is_empty() && packed.len() < plain.len();
+    let codes = Codes {
+        parts: parts.collect(),
+        packed: if is_less { &packed } else { &plain },
     };
-    is_whole.then_some(bytes)
+    codes.write()
+}
+
+/// What [`pack`] was given, one behind the other.
+fn unpack<'a>(codes: &Codes<'a>) -> Option<Cow<'a, [u8]>> {
+    /// Code of programs is not larger.
+    const MOST: usize = 1 << 30;
+    let length = codes.length();
+    if length == codes.packed.len() {
+        return Some(codes.packed.into());
+    }
+    let mut bytes = vec![0; (length <= MOST).then_some(length)?];
+    // SAFETY: as much room.
+    let is_whole =
+        unsafe { okl_jit_unpack(Text::of_bytes(codes.packed), bytes.as_mut_ptr(), length) };
+    is_whole.then_some(bytes.into())
+}
+
+/// Bytes that the shim hands over.
+fn collect_bytes(ask: impl FnOnce(TextSink, *mut c_void)) -> Vec<u8> {
+    unsafe extern "C" fn push(to: *mut c_void, bytes: Text) {
+        // SAFETY: the vector below, and bytes that live through the call.
+        unsafe { (*to.cast::<Vec<u8>>()).extend(bytes.bytes()) }
+    }
+    let mut all = Vec::new();
+    ask(push, (&raw mut all).cast());
+    all
 }
 
 /// What LLVM says of the processor that runs this.
@@ -197,14 +216,8 @@ impl OwnModule {
 impl Module {
     /// As LLVM's bitcode.
     pub fn bitcode(&self) -> Vec<u8> {
-        // SAFETY: a live module; the buffer is copied and disposed of.
-        unsafe {
-            let buffer = LLVMWriteBitcodeToMemoryBuffer(self.raw());
-            let data = LLVMGetBufferStart(buffer).cast::<u8>();
-            let bytes = std::slice::from_raw_parts(data, LLVMGetBufferSize(buffer)).to_vec();
-            LLVMDisposeMemoryBuffer(buffer);
-            bytes
-        }
+        // SAFETY: a live module.
+        collect_bytes(|sink, to| unsafe { okl_jit_write(self.raw(), sink, to) })
     }
 
     /// A constant that consists of these bytes.
@@ -394,6 +407,34 @@ mod tests {
         for wrong in [&b""[..], b"none", b"BC\xc0\xde none"] {
             let why = OwnModule::read(wrong).err();
             assert_eq!(why.as_deref(), Some("LLVM cannot read the bitcode"));
+        }
+    }
+
+    #[test]
+    fn code_is_picked_from_what_several_have_become() {
+        let text = |name: &str| format!("define void @{name}() {{ ret void }}");
+        let names = ["one", "other", "last"];
+        let all = names.map(|name| OwnModule::parse(&text(name)).bitcode());
+        let all = all.each_ref().map(Vec::as_slice);
+        let packed = pack(&all);
+        assert!(
+            packed.len() < all[0].len() + all[1].len(),
+            "{}",
+            packed.len()
+        );
+        for (number, name) in names.into_iter().enumerate() {
+            let code = read_picked(&codes::pick(number, &packed)).expect("it is there");
+            assert!(code.function(name).is_some() && code.functions().len() == 1);
+        }
+        let [one, other] = [pack(&all[..1]), pack(&all[1..])];
+        let identity = |number, of: &[u8]| codes::identity(&codes::pick(number, of));
+        assert_eq!(identity(1, &packed), identity(0, &other));
+        assert_ne!(identity(1, &packed), identity(0, &one));
+        let mut damaged = codes::pick(0, &packed);
+        *damaged.last_mut().expect("bytes") ^= 0x55;
+        damaged.truncate(damaged.len() - 1);
+        for wrong in [&b""[..], b"none", b"BC\xc0\xde none", &damaged] {
+            assert!(read_picked(wrong).is_err());
         }
     }
 

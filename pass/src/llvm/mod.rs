@@ -44,7 +44,7 @@ pub use device::{Machine, Processor};
 pub use expressions::{Evolution, Expression, ExpressionKind, Recurrence};
 pub use extract::Update;
 pub use instruction::{Block, Comparison, IntPredicate, Opcode, RealPredicate};
-pub use jit::{Linked, in_program, llvm_file, own_targets, pack, read_packed};
+pub use jit::{Linked, in_program, llvm_file, own_targets, pack, read_picked};
 pub use kernels::{Passes, Silence};
 pub use module::{Module, OwnModule, Visibility};
 pub use plugin::{

@@ -5,12 +5,13 @@
 //! the loop, with the addresses of all that it reaches and the places of what may be known. In the program
 //! [`version`] makes machine code of it for values: [`fold`] puts them in, but for what [`counts`] is to leave out, [`rounding`]
 //! sees to it that results are those of the code as it was compiled ahead of time, bit for bit; [`join`] makes one of several
-//! loops; and the stages and passes run that the compiler would have run.
+//! loops; [`ranges`] writes what is not left of loops; and the stages and passes run that the compiler would have run.
 
 mod counts;
 pub mod embed;
 pub(super) mod fold;
 mod join;
+mod ranges;
 pub(super) mod rounding;
 pub mod version;
 

@@ -8,9 +8,9 @@ abi_structs! {
     struct JitCode {
         /// What the user calls it, NUL-terminated.
         name: ptr,
-        /// Hash of the bitcode and of what is said here of its values.
+        /// Hash of the bitcode.
         hash: i64,
-        /// LLVM's bitcode of the code and of what it reaches, or what the pass has compressed that to.
+        /// [`codes`]: LLVM's bitcode of the code and of what it reaches, with that of others.
         bitcode: ptr,
         /// Bytes of `bitcode`.
         length: i64,
@@ -28,6 +28,8 @@ abi_structs! {
         vector_bits: i64,
         /// The run time's: null until it has met the code.
         versions: ptr,
+        /// Which of the codes in `bitcode` it is, or [`JOINED`].
+        number: i64,
     }
 
     /// A value that code reads and does not change.
@@ -46,13 +48,13 @@ abi_structs! {
 
     /// What is asked of `libokl_jit.so`.
     struct JitRequest {
-        /// The fields of the [`JitCode`].
+        /// What is [picked](codes::pick) of the [`JitCode`], or [`joined`] loops.
         bitcode: ptr,
-        /// See `bitcode`.
+        /// Bytes of `bitcode`.
         length: i64,
-        /// See `bitcode`.
+        /// The fields of the [`JitCode`].
         addresses: ptr,
-        /// See `bitcode`.
+        /// See `addresses`.
         address_count: i64,
         /// [`JitValue`] array: those that have a known value.
         values: ptr,
@@ -69,7 +71,7 @@ abi_structs! {
         unwanted: i64,
         /// Which of them it does not look at.
         unread: i64,
-        /// See `bitcode`.
+        /// See `addresses`.
         vector_bits: i64,
     }
 
@@ -98,6 +100,9 @@ abi_structs! {
         room: i64,
     }
 }
+
+/// `JitCode::number` of [`joined`] loops, which are in place of [`codes`].
+pub const JOINED: i64 = -1;
 
 /// Values of `JitValue::kind`.
 pub mod value {
@@ -139,6 +144,150 @@ pub mod code_flags {
     pub const DEVICE: i64 = 256;
 }
 
+/// What a file has of code: the bitcode of several, compressed as one, as they have much in common.
+pub mod codes {
+    use alloc::vec::Vec;
+
+    /// What it begins with. It changes with what follows.
+    const MARK: &[u8] = b"okl codes 1\n";
+    /// Bytes of a hash.
+    pub const HASH: usize = 16;
+
+    /// All of them.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Codes<'a> {
+        /// The bytes of each, and their hash.
+        pub parts: Vec<(usize, [u8; HASH])>,
+        /// The bitcode of one behind the other, or what the pass has compressed that to.
+        pub packed: &'a [u8],
+    }
+
+    impl<'a> Codes<'a> {
+        /// As bytes.
+        pub fn write(&self) -> Vec<u8> {
+            let mut bytes = MARK.to_vec();
+            bytes.extend((self.parts.len() as u32).to_le_bytes());
+            for (length, hash) in &self.parts {
+                bytes.extend((*length as u32).to_le_bytes());
+                bytes.extend(hash);
+            }
+            bytes.extend(self.packed);
+            bytes
+        }
+
+        /// Of such bytes; none where they are something else.
+        pub fn read(bytes: &'a [u8]) -> Option<Self> {
+            let (count, mut rest) = bytes.strip_prefix(MARK)?.split_first_chunk()?;
+            let mut parts = Vec::new();
+            for _ in 0..u32::from_le_bytes(*count) {
+                let (length, others) = rest.split_first_chunk()?;
+                let (hash, others) = others.split_first_chunk()?;
+                parts.push((u32::from_le_bytes(*length) as usize, *hash));
+                rest = others;
+            }
+            Some(Self {
+                parts,
+                packed: rest,
+            })
+        }
+
+        /// Which bytes of all are those of a code.
+        pub fn place(&self, number: usize) -> Option<core::ops::Range<usize>> {
+            let (before, rest) = self.parts.split_at_checked(number)?;
+            let start = before.iter().map(|one| one.0).sum();
+            let length = rest.first()?.0;
+            Some(start..length.checked_add(start)?)
+        }
+
+        /// The bytes of all.
+        pub fn length(&self) -> usize {
+            self.parts.iter().map(|one| one.0).sum()
+        }
+    }
+
+    /// One of them: its number, and all.
+    pub fn pick(number: usize, codes: &[u8]) -> Vec<u8> {
+        [&(number as u64).to_le_bytes(), codes].concat()
+    }
+
+    /// What was [picked](pick).
+    pub fn picked(bytes: &[u8]) -> Option<(usize, Codes<'_>)> {
+        let (number, codes) = bytes.split_first_chunk()?;
+        let number = usize::try_from(u64::from_le_bytes(*number)).ok()?;
+        let codes = Codes::read(codes)?;
+        (number < codes.parts.len()).then_some((number, codes))
+    }
+
+    /// Fewer bytes that tell code from other code, wherever it stands: of what was picked, and of [joined](super::joined) loops.
+    pub fn identity(code: &[u8]) -> Vec<u8> {
+        if let Some(mut joined) = super::joined::Joined::read(code) {
+            let parts = joined.parts.iter().map(|one| identity(one.bitcode));
+            let parts: Vec<_> = parts.collect();
+            for (part, identity) in joined.parts.iter_mut().zip(&parts) {
+                part.bitcode = identity;
+            }
+            return joined.write();
+        }
+        match picked(code) {
+            Some((number, codes)) => codes.parts[number].1.to_vec(),
+            None => code.to_vec(),
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use alloc::vec;
+
+        use super::super::joined::{Joined, Part};
+        use super::*;
+
+        fn codes<'a>(packed: &'a [u8], hashes: &[u8]) -> Codes<'a> {
+            let parts = hashes.iter().map(|one| (*one as usize, [*one; HASH]));
+            Codes {
+                parts: parts.collect(),
+                packed,
+            }
+        }
+
+        #[test]
+        fn what_is_written_is_read_and_nothing_less() {
+            let codes = codes(b"packed", &[3, 0, 4]);
+            let bytes = codes.write();
+            assert_eq!(Codes::read(&bytes), Some(codes.clone()));
+            for length in 0..bytes.len() - codes.packed.len() {
+                assert_eq!(Codes::read(&bytes[..length]), None);
+            }
+            assert_eq!(Codes::read(b"BC\xc0\xde"), None);
+            assert_eq!((codes.place(0), codes.place(2)), (Some(0..3), Some(3..7)));
+            assert_eq!((codes.place(3), codes.length()), (None, 7));
+            assert_eq!(picked(&pick(2, &bytes)), Some((2, codes)));
+            assert_eq!(picked(&pick(3, &bytes)), None);
+        }
+
+        #[test]
+        fn code_is_the_same_whatever_stands_beside_it() {
+            let one = pick(1, &codes(b"packed", &[3, 2]).write());
+            let other = pick(0, &codes(b"otherwise", &[2, 5]).write());
+            assert_eq!(identity(&one), identity(&other));
+            assert_ne!(identity(&one), identity(&pick(0, &one[8..])));
+            assert_eq!(identity(b"anything"), b"anything");
+            let joined = |bitcode, arguments: usize| Joined {
+                parts: vec![Part {
+                    bitcode,
+                    addresses: 0,
+                    arguments: vec![0],
+                }],
+                arguments,
+                same: Vec::new(),
+            };
+            let all = [joined(&one, 1), joined(&other, 1), joined(&one, 2)];
+            let [one, same, other] = all.map(|joined| identity(&joined.write()));
+            assert_eq!(one, same);
+            assert_ne!(one, other);
+        }
+    }
+}
+
 /// The code of several loops over a set, to be compiled as one: what is in place of bitcode then. The one loop runs, for each
 /// element, one of them after the other.
 pub mod joined {
@@ -150,7 +299,7 @@ pub mod joined {
     /// One of the loops.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Part<'a> {
-        /// Its code.
+        /// Its code, as it was [picked](super::codes::pick).
         pub bitcode: &'a [u8],
         /// How many addresses it has. Those of the parts stand one behind the other.
         pub addresses: usize,
@@ -264,7 +413,7 @@ pub mod joined {
 }
 
 /// Which `libokl_jit.so` a run time is for: it is part of the name of its function.
-pub const COMPILE: &str = "okl_jit_compile_v2";
+pub const COMPILE: &str = "okl_jit_compile_v3";
 
 /// Whether run times link objects. Those for other processors get them linked, by LLVM.
 pub const LINKS: bool = cfg!(target_arch = "x86_64");
@@ -278,7 +427,7 @@ mod tests {
 
     #[test]
     fn the_structs_are_those_of_their_version() {
-        assert_eq!(crate::hash("", LAYOUT_TEXT), 0x215eeb11293672c9);
-        assert_eq!(COMPILE, "okl_jit_compile_v2");
+        assert_eq!(crate::hash("", LAYOUT_TEXT), 0x1b682b96f496c57c);
+        assert_eq!(COMPILE, "okl_jit_compile_v3");
     }
 }

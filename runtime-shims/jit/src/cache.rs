@@ -1,7 +1,7 @@
 //! Versions on disk: what one process has had made, others of the user's load, at the same time and later.
 //!
 //! Guarantee: an image that is loaded is what this LLVM and this okl make of this code, for these values, flags, this processor
-//! and the mathematical functions that are there: the file has all of that, and it is compared. A file that is damaged, that is of another user or that others can
+//! and the mathematical functions that are there: the file has all of that, of code a hash of 128 bits, and it is compared. A file that is damaged, that is of another user or that others can
 //! write is none. Nobody reads what is half written, and what cannot be written is done without.
 //!
 //! All is asked of the folder that was looked at in the beginning, whatever becomes of its name, and a file is copied before it
@@ -18,7 +18,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use okl_abi::jit::{JitValue, code_flags};
+use okl_abi::jit::{JitValue, code_flags, codes};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::identity;
@@ -83,7 +83,7 @@ pub(crate) struct Held {
 }
 
 /// The first bytes of a file, with the version of its form.
-const FORM: &[u8; 8] = b"okl-jit1";
+const FORM: &[u8; 8] = b"okl-jit2";
 const SUFFIXES: [&str; 3] = [IMAGE, LOCK, NEW];
 const IMAGE: &str = ".okl-jit";
 const LOCK: &str = ".okl-jit-lock";
@@ -149,7 +149,7 @@ impl Cache {
         let values = values.flat_map(|one| [one.kind, one.place, one.offset, one.size]);
         bytes.extend(numbers.into_iter().chain(values).flat_map(i64::to_le_bytes));
         put(&mut bytes, &code.bytes);
-        put(&mut bytes, &code.bitcode);
+        put(&mut bytes, &codes::identity(&code.bitcode));
         Key::of(bytes, code.flags & code_flags::DEVICE != 0)
     }
 
@@ -159,6 +159,17 @@ impl Cache {
         put(&mut bytes, &self.processor);
         put(&mut bytes, &self.compiler);
         put(&mut bytes, of);
+        Key::of(bytes, false)
+    }
+
+    /// That of what is known of the times of such versions: with as many threads.
+    pub(crate) fn key_of_times(&self, code: &Code) -> Key {
+        let mut bytes = b"times".to_vec();
+        put(&mut bytes, &self.key(code).bytes);
+        let threads = std::env::var_os("OMP_NUM_THREADS").unwrap_or_default();
+        put(&mut bytes, threads.as_bytes());
+        let cores = std::thread::available_parallelism().map_or(0, usize::from);
+        bytes.extend((cores as u64).to_le_bytes());
         Key::of(bytes, false)
     }
 
@@ -346,7 +357,7 @@ impl Cache {
 }
 
 impl Key {
-    fn of(bytes: Vec<u8>, is_for_device: bool) -> Self {
+    pub(crate) fn of(bytes: Vec<u8>, is_for_device: bool) -> Self {
         Self {
             name: format!("{:032x}", xxh3_128(&bytes)),
             bytes,

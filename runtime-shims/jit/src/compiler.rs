@@ -17,7 +17,8 @@ use std::time::{Duration, Instant};
 
 use crate::cache::Code;
 use crate::lock::Lock;
-use crate::make::{Attempt, Made, Maker};
+use crate::make::{Attempt, Earlier, Made, Maker};
+use crate::trial::Verdict;
 
 /// What a version calls to hand over what it has become: its first argument is who gets it, the others are
 /// those of what runs the code.
@@ -43,8 +44,22 @@ pub(crate) struct Job {
 // SAFETY: addresses of the program's, which the thread hands on, and what it calls is made for it.
 unsafe impl Send for Job {}
 
-enum Message {
+/// What is asked before something is made: what earlier runs have found of it.
+pub(crate) struct Question {
+    pub(crate) code: Code,
+    /// Is called on the thread; what it says is made.
+    pub(crate) then: Box<dyn FnOnce(Code, Option<Earlier>) -> Option<Job>>,
+}
+
+// SAFETY: as above.
+unsafe impl Send for Question {}
+
+/// What the thread does.
+pub(crate) enum Message {
     Make(Job),
+    Ask(Question),
+    /// Has later runs know.
+    Tell(&'static Earlier, Verdict),
     End,
 }
 
@@ -99,11 +114,11 @@ fn begin(process: u32) {
 /// Nothing else is made.
 static ENDS: AtomicBool = AtomicBool::new(false);
 
-/// Has something made. Where there can be no thread it is not.
-pub(crate) fn request(job: Job) {
+/// Has something done. Where there can be no thread it is not.
+pub(crate) fn request(what: Message) {
     if let Some(thread) = thread() {
         finish_with_first_thread();
-        let _ = thread.jobs.send(Message::Make(job));
+        let _ = thread.jobs.send(what);
     }
 }
 
@@ -229,6 +244,15 @@ fn work(queue: &Queue<Message>, process: u32) {
                 again = AGAIN;
                 VecDeque::from([(job, Instant::now())])
             }
+            Ok(Message::Ask(Question { code, then })) => {
+                let earlier = maker.earlier(&code);
+                let job = then(code, earlier).into_iter();
+                job.map(|job| (job, Instant::now())).collect()
+            }
+            Ok(Message::Tell(earlier, verdict)) => {
+                maker.tell_later_runs(earlier, verdict);
+                continue;
+            }
             Err(RecvTimeoutError::Timeout) => {
                 again = LATEST.min(2 * again);
                 std::mem::take(&mut elsewhere)
@@ -295,7 +319,7 @@ mod tests {
     /// Whether it was tried, and came to nothing.
     fn is_tried() -> bool {
         let (told, tell) = channel();
-        request(job(told));
+        request(Message::Make(job(told)));
         tell.recv().unwrap_or(false)
     }
 
@@ -334,7 +358,7 @@ mod tests {
                 finish();
                 let _ = told.send(true);
             });
-            request(job);
+            request(Message::Make(job));
             tell.recv().unwrap_or(false) && !is_tried()
         };
         assert_eq!(forked(ends_by_thread), Some(true));

@@ -4,15 +4,16 @@ use std::ffi::{CStr, CString, OsStr, c_char, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use okl_abi::jit::{COMPILE, JitAnswer, JitRequest, LINKS, code_flags};
 use okl_job::opened::{Opened, own_folder};
 
-use crate::cache::{Cache, Code, Kept, Locked};
+use crate::cache::{Cache, Code, Kept, Key, Locked};
 use crate::image::{Entry, Image};
 use crate::report::{self, Tells};
 use crate::settings::settings;
+use crate::trial::Verdict;
 
 /// A version that has been made.
 pub(crate) struct Made {
@@ -131,6 +132,40 @@ impl Maker {
         }
         drop(held);
         Attempt::Done(fresh.map(Fresh::made))
+    }
+}
+
+/// What earlier runs have found of versions for some values, and where that is kept.
+pub(crate) struct Earlier {
+    key: Key,
+    pub(crate) verdict: Option<Verdict>,
+}
+
+#[cfg(test)]
+impl Earlier {
+    pub(crate) fn of(verdict: Option<Verdict>) -> Self {
+        let key = Key::of(Vec::new(), false);
+        Self { key, verdict }
+    }
+}
+
+impl Maker {
+    /// What they have found; none where nothing is kept.
+    pub(crate) fn earlier(&mut self, code: &Code) -> Option<Earlier> {
+        let cache = self.cache.get_or_insert_with(open_cache).as_ref()?;
+        let key = cache.key_of_times(code);
+        let kept = cache.bytes(&key);
+        let verdict = kept.and_then(|bytes| Verdict::read(&bytes, SystemTime::now()));
+        Some(Earlier { key, verdict })
+    }
+
+    /// Keeps what this one has found.
+    pub(crate) fn tell_later_runs(&mut self, earlier: &Earlier, verdict: Verdict) {
+        if let Some(Some(cache)) = &self.cache
+            && let Err(why) = cache.keep(&earlier.key, &verdict.write(SystemTime::now()))
+        {
+            tell(why);
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 //! goes on whose calls are shorter in the geometric mean.
 
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::time::{Duration, SystemTime};
 
 use crate::lock::Lock;
 
@@ -61,6 +62,39 @@ impl Turn {
             candidate: bits as u8,
             class: (bits >> 8 & 1 != 0).then_some((bits >> 16) as u32),
         }
+    }
+}
+
+/// What a run has found: advice for later ones, whose calls may be of other lengths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    /// The fastest candidate of those that were compared.
+    pub(crate) fastest: u8,
+    /// So many of what was made were compared, from the first one on.
+    pub(crate) compared: u8,
+}
+
+impl Verdict {
+    /// What the machine had to do besides may have decided: it is found out anew then.
+    const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
+
+    /// As bytes, with the time.
+    pub(crate) fn write(self, now: SystemTime) -> Vec<u8> {
+        let since = now.duration_since(SystemTime::UNIX_EPOCH);
+        let seconds = since.map_or(0, |one| one.as_secs()).to_le_bytes();
+        [&seconds[..], &[self.fastest, self.compared]].concat()
+    }
+
+    /// Of such bytes; none where they are something else, or old.
+    pub(crate) fn read(bytes: &[u8], now: SystemTime) -> Option<Self> {
+        let (seconds, rest) = bytes.split_first_chunk()?;
+        let &[fastest, compared] = rest else {
+            return None;
+        };
+        let seconds = Duration::from_secs(u64::from_le_bytes(*seconds));
+        let then = SystemTime::UNIX_EPOCH.checked_add(seconds)?;
+        let is_new = now.duration_since(then).is_ok_and(|age| age < Self::KEPT);
+        (is_new && fastest <= compared).then_some(Self { fastest, compared })
     }
 }
 
@@ -207,6 +241,11 @@ impl Trial {
         true
     }
 
+    /// The fastest one so far.
+    pub(crate) fn fastest(&self) -> u8 {
+        self.leads.load(Relaxed) & !COMPARES
+    }
+
     /// Whether something is being compared.
     pub(crate) fn compares(&self) -> bool {
         self.leads.load(Relaxed) & COMPARES != 0
@@ -290,6 +329,34 @@ mod tests {
                 assert!(all[300..].iter().all(|one| *one == winner), "{times:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_verdict_is_read_while_it_is_new() {
+        let verdict = Verdict {
+            fastest: 1,
+            compared: 3,
+        };
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1 << 40);
+        let bytes = verdict.write(now);
+        assert_eq!(Verdict::read(&bytes, now), Some(verdict));
+        let later = now + Verdict::KEPT;
+        assert_eq!(
+            Verdict::read(&bytes, later - Duration::from_secs(1)),
+            Some(verdict)
+        );
+        assert_eq!(Verdict::read(&bytes, later), None);
+        // The clock was set back.
+        assert_eq!(Verdict::read(&bytes, now - Duration::from_secs(9)), None);
+        for length in 0..bytes.len() {
+            assert_eq!(Verdict::read(&bytes[..length], now), None);
+        }
+        let none = Verdict {
+            fastest: 2,
+            compared: 1,
+        };
+        assert_eq!(Verdict::read(&none.write(now), now), None);
+        assert_eq!(Verdict::read(&[0xff; 10], now), None);
     }
 
     #[test]

@@ -10,17 +10,17 @@ use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering::*};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use okl_abi::jit::{JitCode, JitValue, code_flags, value};
+use okl_abi::jit::{JOINED, JitCode, JitValue, code_flags, codes, value};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::cache::Code;
-use crate::compiler::{self, Job, Receiver, text};
+use crate::compiler::{self, Job, Message, Question, Receiver, text};
 use crate::lock::Lock;
-use crate::make::{How, What};
+use crate::make::{Earlier, How, What};
 use crate::report::{self, Tells};
 use crate::rounding;
 use crate::settings::{Mode, Settings, settings};
-use crate::trial::{COMPILED, Trial, Turn};
+use crate::trial::{COMPILED, Trial, Turn, Verdict};
 
 /// More versions are not made for values that change.
 const MOST: usize = 8;
@@ -49,6 +49,8 @@ pub struct Version<E: 'static> {
     /// The candidate that is to be made next, if any, by its number from 1.
     wanted: AtomicU8,
     trial: Trial,
+    /// What earlier runs have found, and where that is kept; nothing where it is not.
+    earlier: OnceLock<Earlier>,
 }
 
 /// One of [`CANDIDATES`].
@@ -124,19 +126,62 @@ impl<E: Copy> Version<E> {
     }
 
     /// A call took so long for each element.
-    pub fn took(&self, turn: Turn, seconds: f64) {
+    pub fn took(&'static self, turn: Turn, seconds: f64) {
         if self.trial.took(turn, seconds) {
             self.want_next();
+            self.tell_later_runs();
         }
     }
 
     /// There is a verdict on what was made: what else may be tried is made when it is asked for again.
     fn want_next(&self) {
-        let made = |one: &Candidate<E>| one.became.get().is_some();
-        let next = self.candidates.iter().position(|one| !made(one));
-        if let Some(next) = next {
+        let next = self.tried();
+        if next < CANDIDATES.len() {
             self.wanted.store(next as u8 + 1, Relaxed);
         }
+    }
+
+    /// How many candidates were tried, here or earlier: one after the other.
+    fn tried(&self) -> usize {
+        let made = |one: &Candidate<E>| one.became.get().is_some();
+        let next = self.candidates.iter().position(|one| !made(one));
+        next.unwrap_or(CANDIDATES.len())
+    }
+
+    fn tell_later_runs(&'static self) {
+        let Some(earlier) = self.earlier.get() else {
+            return;
+        };
+        let verdict = Verdict {
+            fastest: self.trial.fastest(),
+            compared: self.tried() as u8,
+        };
+        if earlier.verdict != Some(verdict) {
+            compiler::request(Message::Tell(earlier, verdict));
+        }
+    }
+
+    /// The candidate that is to be made first, by its number, if any is: that which was the fastest in an earlier run.
+    fn first(&self, earlier: Option<Earlier>) -> Option<usize> {
+        let earlier = earlier.map(|one| self.earlier.get_or_init(|| one));
+        let Some(verdict) = earlier.and_then(|one| one.verdict) else {
+            return Some(0);
+        };
+        let fastest = usize::from(verdict.fastest);
+        let why = match verdict.fastest {
+            COMPILED => "the code as it was compiled was faster in an earlier run",
+            _ => "another one was faster in an earlier run",
+        };
+        let tried = self.candidates.iter().take(usize::from(verdict.compared));
+        for (_, one) in (1..).zip(tried).filter(|(number, _)| *number != fastest) {
+            // Nobody else says what it became.
+            let _ = one.became.set(Err(WhyNot::NotUsed(why.to_owned())));
+        }
+        let first = fastest.checked_sub(1).filter(|one| *one < CANDIDATES.len());
+        if first.is_none() {
+            self.want_next();
+        }
+        first
     }
 
     fn is_for(&self, values: &Values<'_>) -> bool {
@@ -371,6 +416,7 @@ impl<E: Copy + Send + Sync + 'static> Table<E> {
             asked: AtomicU64::new(0),
             wanted: AtomicU8::new(0),
             trial: Trial::new(),
+            earlier: OnceLock::new(),
         }));
         self.all.push(new);
         new
@@ -405,66 +451,78 @@ impl<E: Copy + Send + Sync + 'static> Version<E> {
             true => code_flags::LOOSE,
             false => 0,
         };
-        let flags = code.flags | loose | CANDIDATES[number].0;
         let (accepts, compiled) = (asked.accepts, asked.compiled);
-        let candidate = &self.candidates[number];
         let is_compared = settings.mode == Mode::Meanwhile;
         let load = asked.load.map(|make| make());
         let (told, tell) = std::sync::mpsc::channel();
         // SAFETY: the code has as many of each.
         let (bitcode, addresses) = unsafe {
             (
-                slice::<u8>(code.bitcode.cast(), code.length),
+                picked(code),
                 slice::<usize>(code.addresses.cast(), code.address_count),
             )
         };
-        compiler::request(Job {
-            code: Code {
-                bitcode: bitcode.to_vec(),
-                addresses: addresses.to_vec(),
-                values: self.kept.iter().map(|&at| values[at]).collect(),
-                bytes: self.key.to_vec(),
-                flags,
-                vector_bits: code.vector_bits,
-                unwanted: self.unwanted,
-                unread: asked.receiver.unread,
-            },
-            receiver: asked.receiver,
-            then: Box::new(move |made| {
-                let became = made.map_err(WhyNot::Failed).and_then(|made| {
-                    let functions = match made.what {
-                        What::Entry(hand_over) => {
-                            let room = candidate.room.get();
-                            // SAFETY: that writes an `E` there, and nobody else accesses it.
-                            unsafe {
-                                hand_over(room.cast::<c_void>());
-                                (*room).assume_init()
+        let code = Code {
+            bitcode,
+            addresses: addresses.to_vec(),
+            values: self.kept.iter().map(|&at| values[at]).collect(),
+            bytes: self.key.to_vec(),
+            flags: code.flags | loose,
+            vector_bits: code.vector_bits,
+            unwanted: self.unwanted,
+            unread: asked.receiver.unread,
+        };
+        let receiver = asked.receiver;
+        let job = move |number: usize, code: Code| {
+            let flags = code.flags | CANDIDATES[number].0;
+            let candidate = &self.candidates[number];
+            Job {
+                code: Code { flags, ..code },
+                receiver,
+                then: Box::new(move |made| {
+                    let became = made.map_err(WhyNot::Failed).and_then(|made| {
+                        let functions = match made.what {
+                            What::Entry(hand_over) => {
+                                let room = candidate.room.get();
+                                // SAFETY: that writes an `E` there, and nobody else accesses it.
+                                unsafe {
+                                    hand_over(room.cast::<c_void>());
+                                    (*room).assume_init()
+                                }
                             }
-                        }
-                        What::Device(mut code) => {
-                            code.push(0);
-                            let load = load
-                                .ok_or_else(|| WhyNot::Failed("it is for a device".to_owned()))?;
-                            load(&code).map_err(WhyNot::Failed)?
-                        }
-                    };
-                    let functions = accepts(functions, compiled, flags);
-                    Ok(Became {
-                        functions: functions.map_err(WhyNot::NotUsed)?,
-                        how: made.how,
-                        after: self.since.elapsed().as_secs_f64(),
-                    })
-                });
-                // Nobody else says what it became.
-                let is_made = became.is_ok();
-                let _ = candidate.became.set(became);
-                match (is_made, is_compared) {
-                    (true, true) => self.trial.begin(number as u8 + 1),
-                    (false, true) => self.want_next(),
-                    (_, false) => {}
-                }
-                let _ = told.send(());
+                            What::Device(mut code) => {
+                                code.push(0);
+                                let load = load.ok_or_else(|| {
+                                    WhyNot::Failed("it is for a device".to_owned())
+                                })?;
+                                load(&code).map_err(WhyNot::Failed)?
+                            }
+                        };
+                        let functions = accepts(functions, compiled, flags);
+                        Ok(Became {
+                            functions: functions.map_err(WhyNot::NotUsed)?,
+                            how: made.how,
+                            after: self.since.elapsed().as_secs_f64(),
+                        })
+                    });
+                    // Nobody else says what it became.
+                    let is_made = became.is_ok();
+                    let _ = candidate.became.set(became);
+                    match (is_made, is_compared) {
+                        (true, true) => self.trial.begin(number as u8 + 1),
+                        (false, true) => self.want_next(),
+                        (_, false) => {}
+                    }
+                    let _ = told.send(());
+                }),
+            }
+        };
+        compiler::request(match number {
+            0 if is_compared && settings.cache.is_some() => Message::Ask(Question {
+                code,
+                then: Box::new(move |code, earlier| Some(job(self.first(earlier)?, code))),
             }),
+            _ => Message::Make(job(number, code)),
         });
         if !is_compared {
             // Where there is no thread, nobody tells.
@@ -480,6 +538,19 @@ impl<E: Copy + Send + Sync + 'static> Version<E> {
 pub unsafe fn values(code: &JitCode) -> &[JitValue] {
     // SAFETY: it has as many.
     unsafe { slice(code.values.cast(), code.value_count) }
+}
+
+/// The code itself, apart from that of others of its file. It is a copy.
+///
+/// # Safety
+/// It is a program's.
+pub unsafe fn picked(code: &JitCode) -> Vec<u8> {
+    // SAFETY: it has as many bytes.
+    let all = unsafe { slice::<u8>(code.bitcode.cast(), code.length) };
+    match code.number {
+        JOINED => all.to_vec(),
+        number => codes::pick(number as usize, all),
+    }
 }
 
 /// # Safety
@@ -616,6 +687,34 @@ mod tests {
                 .is_ok()
         );
         assert_eq!(runs(), None);
+    }
+
+    #[test]
+    fn what_was_the_fastest_in_an_earlier_run_is_made_first() {
+        // What is made first then, what is not made, and what may be made next.
+        let cases = [
+            (None, Some(0), &[][..], 0),
+            (Some([1, 1]), Some(0), &[], 0),
+            (Some([1, 3]), Some(0), &[1, 2], 0),
+            (Some([2, 3]), Some(1), &[0, 2], 0),
+            (Some([3, 3]), Some(2), &[0, 1], 0),
+            (Some([0, 1]), None, &[0], 2),
+            (Some([0, 3]), None, &[0, 1, 2], 0),
+            (Some([9, 9]), None, &[0, 1, 2], 0),
+        ];
+        let mut table = table();
+        for (number, (verdict, first, not_made, next)) in cases.into_iter().enumerate() {
+            let version = find(&mut table, [number as u32, 0, 0], 0);
+            let verdict = verdict.map(|[fastest, compared]| Verdict { fastest, compared });
+            assert_eq!(version.first(Some(Earlier::of(verdict))), first);
+            let is_set = |at: &usize| version.candidates[*at].became.get().is_some();
+            let set: Vec<_> = (0..CANDIDATES.len()).filter(is_set).collect();
+            assert_eq!((&set[..], version.wanted.load(Relaxed)), (not_made, next));
+            if number == MOST - 1 {
+                table.all.clear();
+            }
+        }
+        assert_eq!(find(&mut table, [99, 0, 0], 0).first(None), Some(0));
     }
 
     #[test]

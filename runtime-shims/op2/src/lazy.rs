@@ -16,7 +16,7 @@ use std::{
 
 use okl_abi::{
     jit::{
-        JitCode, JitValue, code_flags,
+        JOINED, JitCode, JitValue, code_flags,
         joined::{Joined, Part},
         value,
     },
@@ -629,19 +629,19 @@ fn as_one(
     }
     let mut addresses: Vec<*mut c_void> = Vec::new();
     let mut values: Vec<JitValue> = Vec::new();
-    let mut parts = Vec::new();
+    let mut bitcodes = Vec::new();
     for (one, its) in loops.iter().zip(places) {
         let code = one.code();
         let before = addresses.len() as i64;
         // SAFETY: the code of the program's has as many of each.
-        let bitcode = unsafe {
+        bitcodes.push(unsafe {
             let count = code.address_count as usize;
             if count > 0 {
                 let its = code.addresses.cast::<*mut c_void>();
                 addresses.extend(std::slice::from_raw_parts(its, count));
             }
-            std::slice::from_raw_parts(code.bitcode.cast::<u8>(), code.length as usize)
-        };
+            okl_versions::picked(code)
+        });
         // SAFETY: it is the program's.
         for value in unsafe { okl_versions::values(code) } {
             let new = match value.kind {
@@ -666,18 +666,19 @@ fn as_one(
                 values.push(new);
             }
         }
-        parts.push(Part {
-            bitcode,
-            addresses: code.address_count as usize,
-            arguments: its.clone(),
-        });
     }
     let same = addresses.iter().map(|one| {
         let first = addresses.iter().position(|other| other == one);
         first.expect("it is there")
     });
+    let each = loops.iter().zip(places).zip(&bitcodes);
+    let parts = each.map(|((one, its), bitcode)| Part {
+        bitcode,
+        addresses: one.code().address_count as usize,
+        arguments: its.clone(),
+    });
     let joined = Joined {
-        parts,
+        parts: parts.collect(),
         arguments,
         same: same.collect(),
     };
@@ -705,6 +706,7 @@ fn as_one(
             flags: flags & !code_flags::COUNTS_LANES | counted,
             vector_bits: last.vector_bits,
             versions: std::ptr::null_mut(),
+            number: JOINED,
         },
         name,
         width,

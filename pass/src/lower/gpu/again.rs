@@ -16,7 +16,7 @@ use okl_abi::jit::{code_flags, value};
 use super::compile::{self, Failed};
 use super::launch::Kernel;
 use super::target::{Bound, CUDA, GpuTarget};
-use crate::llvm::{Function, Intrinsic, Machine, Module, Opcode, OwnModule, Value, read_packed};
+use crate::llvm::{Function, Intrinsic, Machine, Module, Opcode, OwnModule, Value, read_picked};
 use crate::lower::jit::embed::erase_unused;
 use crate::lower::jit::fold::{self, Known};
 use crate::lower::jit::rounding;
@@ -156,7 +156,7 @@ fn rounds_freely(function: Function<'_>) -> bool {
 /// Code for a device, and how many nanoseconds it took to simplify it.
 pub fn make(bitcode: &[u8], known: &[Known<'_>]) -> Result<(Vec<u8>, u64), String> {
     let start = Instant::now();
-    let mut device = read_packed(bitcode)?;
+    let mut device = read_picked(bitcode)?;
     device.tell_nobody();
     let functions = device.functions();
     let found = functions.into_iter().find_map(|one| {

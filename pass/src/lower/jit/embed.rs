@@ -66,10 +66,40 @@ pub fn check<'m>(module: &'m Module, unit: &VectorUnit<'_>) -> Vec<Left<'m>> {
 
 /// Leaves it. True where the module was changed.
 pub fn emit<'m>(module: &'m Module, all: &[Left<'m>]) -> bool {
-    for left in all {
-        left.emit(module);
+    /// Whoever wants one of several has all of them in memory.
+    const MOST_BYTES: usize = 1 << 16;
+    let mut rest = all;
+    while !rest.is_empty() {
+        let mut bytes = 0;
+        let fits = rest.iter().take_while(|one| {
+            bytes += one.bitcode.len();
+            bytes <= MOST_BYTES
+        });
+        let (together, others) = rest.split_at(fits.count().max(1));
+        let bitcode = Bitcode::of(module, together);
+        for (number, left) in together.iter().enumerate() {
+            left.emit(module, &bitcode, number);
+        }
+        rest = others;
     }
     !all.is_empty()
+}
+
+/// That of several, in the program: [`okl_abi::jit::codes`].
+struct Bitcode<'m> {
+    bytes: Value<'m>,
+    length: i64,
+}
+
+impl<'m> Bitcode<'m> {
+    fn of(module: &'m Module, all: &[Left<'m>]) -> Self {
+        let each: Vec<_> = all.iter().map(|one| one.bitcode.as_slice()).collect();
+        let packed = pack(&each);
+        Self {
+            bytes: *module.add_bytes("okl.jit.bitcode", &packed),
+            length: packed.len() as i64,
+        }
+    }
 }
 
 /// Leaves a kernel for devices. Returns a [`JitCode`].
@@ -90,12 +120,13 @@ pub fn kernel<'m>(module: &'m Module, name: &str, kernel: &again::Left) -> Globa
         flags: kernel.flags,
         vector_bits: 0,
     };
-    left.describe(module)
+    let bitcode = Bitcode::of(module, std::slice::from_ref(&left));
+    left.describe(module, &bitcode, 0)
 }
 
 impl<'m> Left<'m> {
-    /// A [`JitCode`].
-    fn describe(&self, module: &'m Module) -> Global<'m> {
+    /// A [`JitCode`], with its number among those whose bitcode is there.
+    fn describe(&self, module: &'m Module, bitcode: &Bitcode<'m>, at: usize) -> Global<'m> {
         let list = |name: &str, values: &[Value<'m>]| match values.first() {
             None => module.pointer().zero(),
             Some(first) => *module.add_constant(name, module.const_array(first.ty(), values)),
@@ -120,13 +151,12 @@ impl<'m> Left<'m> {
                 self.addresses.iter().map(here).collect()
             }
         };
-        let packed = pack(&self.bitcode);
-        let bitcode = packed.as_ref().unwrap_or(&self.bitcode);
         let fields = JitCode::NAMES.iter().map(|&field| match field {
             "name" => *module.add_text("okl.jit.name", &self.name),
             "hash" => number(hash_bytes(&self.bitcode) as i64),
-            "bitcode" => *module.add_bytes("okl.jit.bitcode", bitcode),
-            "length" => number(bitcode.len() as i64),
+            "bitcode" => bitcode.bytes,
+            "length" => number(bitcode.length),
+            "number" => number(at as i64),
             "addresses" => list("okl.jit.addresses", &addresses),
             "address_count" => number(addresses.len() as i64),
             "values" => list("okl.jit.values", &values),
@@ -143,8 +173,8 @@ impl<'m> Left<'m> {
         global
     }
 
-    fn emit(&self, module: &'m Module) {
-        let global = self.describe(module);
+    fn emit(&self, module: &'m Module, bitcode: &Bitcode<'m>, at: usize) {
+        let global = self.describe(module, bitcode, at);
         match &self.at {
             At::Launches => {}
             At::Loops(sites) => {
@@ -348,6 +378,10 @@ fn copy(module: &Module, reached: &HashSet<Value<'_>>) -> OwnModule {
     code.strip_debug_info();
     code.detach();
     for function in code.functions() {
+        // Versions are for the processor that they run on.
+        for name in ["target-cpu", "target-features", "tune-cpu"] {
+            function.unmark(name);
+        }
         if !function.is_declaration() {
             function.set_linkage(Linkage::LLVMInternalLinkage);
             code.set_visibility(*function, Visibility::LLVMDefaultVisibility);

@@ -13,7 +13,7 @@ use super::declared;
 use super::embed::add_entry;
 use crate::analysis::runtime::effects;
 use crate::ir::{Access, Base, Kind, Mode, Parameter, Place, Storage};
-use crate::llvm::{Builder, Call, Function, Linkage, Module, OwnModule, read_packed};
+use crate::llvm::{Builder, Call, Function, Linkage, Module, OwnModule, read_picked};
 use crate::lower::cpu::lanes::operand;
 use crate::lower::cpu::{fill_range, new_range};
 use crate::marks::RANGE;
@@ -24,7 +24,7 @@ pub fn join(joined: &Joined<'_>) -> Result<(OwnModule, Vec<String>), String> {
     let mut names = Vec::new();
     let mut all: Option<OwnModule> = None;
     for (number, part) in joined.parts.iter().enumerate() {
-        let code = read_packed(part.bitcode)?;
+        let code = read_picked(part.bitcode)?;
         name_apart(&code, number, part.addresses, joined, &mut names)?;
         match &mut all {
             None => all = Some(code),

@@ -8,18 +8,18 @@ use okl_abi::jit::{ENTRY, JitValue, LINKS, code_flags};
 
 use super::counts::{Ends, Told};
 use super::fold::{self, Known};
-use super::{counts, declared, join, rounding};
+use super::{counts, declared, join, ranges, rounding};
 use crate::analysis::runtime::{effects, effects_of};
 pub use crate::llvm::llvm_file;
 use crate::llvm::{
-    Function, Linked, Machine, Module, OwnModule, in_program, own_targets, read_packed,
+    Function, Linked, Machine, Module, OwnModule, in_program, own_targets, read_picked,
 };
 use crate::lower::gpu::again;
 use crate::marks::set_vector_bits;
 
 /// What is asked: see [`okl_abi::jit::JitRequest`].
 pub struct Request<'a> {
-    /// The code: bitcode, or that of [joined](okl_abi::jit::joined) loops.
+    /// The code, as it was [picked](okl_abi::jit::codes::pick), or that of [joined](okl_abi::jit::joined) loops.
     pub bitcode: &'a [u8],
     /// Where what it declares is.
     pub addresses: &'a [u64],
@@ -98,6 +98,7 @@ fn for_processor(request: &Request<'_>) -> Result<Version, String> {
     let mut symbols = Vec::new();
     let known = known(request)?;
     drop_arguments(&code, request.unwanted)?;
+    ranges::write(&code)?;
     {
         if names.len() != request.addresses.len() {
             return Err("the addresses are those of other code".to_string());
@@ -197,7 +198,7 @@ fn read(bitcode: &[u8]) -> Result<(OwnModule, Vec<String>), String> {
     if let Some(joined) = Joined::read(bitcode) {
         return join::join(&joined);
     }
-    let code = read_packed(bitcode)?;
+    let code = read_picked(bitcode)?;
     let names = declared(&code).into_iter().map(|one| one.name()).collect();
     Ok((code, names))
 }

@@ -119,6 +119,20 @@ fn code_for_devices_is_kept_as_it_is() {
 }
 
 #[test]
+fn what_is_known_of_times_is_kept_beside_versions() {
+    let (folder, cache, key) = with_one();
+    let times = cache.key_of_times(&code(0));
+    assert!(times.name != key.name && cache.bytes(&times).is_none());
+    assert_eq!(cache.keep(&times, b"fast"), Ok(()));
+    assert_eq!(folder.open().bytes(&times).as_deref(), Some(&b"fast"[..]));
+    assert!(cache.bytes(&cache.key_of_times(&code(1))).is_none());
+    let file = folder.file(&times);
+    let content = fs::read(&file).expect("a file");
+    fs::write(&file, &content[..content.len() - 1]).expect("it can be written");
+    assert!(cache.bytes(&times).is_none());
+}
+
+#[test]
 fn the_key_has_all_that_code_rests_on() {
     let (_folder, cache, key) = with_one();
     let changes: [fn(&mut Code); 11] = [

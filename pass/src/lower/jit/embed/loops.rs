@@ -15,6 +15,7 @@ use crate::analysis::kernel::Kernel;
 use crate::ir::{Kind, Mode};
 use crate::llvm::{Call, Function, Module, OwnModule, VectorUnit, demangle};
 use crate::lower::cpu::lanes::{loops, operand, record};
+use crate::lower::jit::ranges;
 use crate::marks::runs_range;
 use crate::record::LoopRecord;
 use crate::simplified::Unrolled;
@@ -57,7 +58,8 @@ fn of<'m>(
         .collect();
     let reached = Reached::by(&roots)?;
     reached.calls_alike(unit)?;
-    let code = code(module, &reached, sites[0], record)?;
+    let left = Reached::by(&[kernel])?;
+    let code = code(module, &left, sites[0], record)?;
     let (addresses, mut values) = addresses(module, &code, |_| true)?;
     values.extend(shapes(module, &roots));
     let counts = [Mode::Increment, Mode::Min, Mode::Max];
@@ -121,7 +123,7 @@ fn knows_variables(code: &Module, values: &[Place<'_>]) -> Result<(), String> {
     Ok(())
 }
 
-/// What is reached, in a module of its own, and what runs the loop there.
+/// What is reached, in a module of its own, and what runs the loop there: the kernel stands for what [`ranges`] writes.
 fn code(
     module: &Module,
     reached: &Reached<'_>,
@@ -135,13 +137,23 @@ fn code(
             there.and_then(|one| code.function(&one.name()))
         };
         let kernel = named("kernel").ok_or("its kernel has no name")?;
-        let range = named("range").ok_or("it has no name")?;
+        let ranges = ["range", "components"].map(|name| operand(site, name).as_function());
+        let [_, components] = ranges;
+        let calls = |range: Option<Function<'_>>| {
+            let kernel = operand(site, "kernel").as_function();
+            kernel
+                .zip(range)
+                .is_some_and(|(kernel, range)| ranges::calls(range, kernel))
+        };
+        if ranges.into_iter().any(calls) {
+            // It is as large there.
+            kernel.set_attribute(&code, "noinline");
+        }
         let (none, zero) = (code.pointer().zero(), code.const_i32(0));
         let runs = &f::okl_op2_par_loop_v7;
         let anchor = add_entry(&code, kernel, runs, |name| match name {
-            "kernel" => *kernel,
-            "range" => *range,
-            "components" => named(name).map_or(none, |one| *one),
+            "kernel" | "range" => *kernel,
+            "components" if components.is_some() => *kernel,
             "count" | "width" | "any_order" => zero,
             _ => none,
         });
