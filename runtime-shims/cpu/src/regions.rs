@@ -93,11 +93,13 @@ pub(crate) unsafe fn okl_cpu_version_v1(
         }
     };
     let newer = newer.flatten();
+    // A call in which nothing is compared is not timed: asking for the time takes as long as all else here.
+    let is_timed = turn.is_some_and(Turn::is_compared);
     let begun = RegionCall {
         version: found.map_or(std::ptr::null_mut(), |one| {
             std::ptr::from_ref(one.version()).cast_mut().cast()
         }),
-        begin: now(),
+        begin: if is_timed { now() } else { 0 },
         turn: turn.map_or(0, Turn::to_bits),
     };
     // SAFETY: the caller's promise.
@@ -126,15 +128,14 @@ unsafe fn bring<E>(ranks: &ForDevices, asked: &Asked<'_, E>) {
 /// # Safety
 /// `okl_cpu_version_v1` has filled it in.
 pub(crate) unsafe fn okl_cpu_ran_v1(call: *mut c_void) {
-    // SAFETY: the caller's promise; versions stay.
-    let (call, version) = unsafe {
-        let call = call.cast::<RegionCall>().read();
-        (call, call.version.cast::<Version>().as_ref())
-    };
-    if let Some(version) = version {
-        version.took(
-            Turn::from_bits(call.turn),
-            (now() - call.begin) as f64 * 1e-9,
-        );
+    // SAFETY: the caller's promise.
+    let call = unsafe { call.cast::<RegionCall>().read() };
+    let turn = Turn::from_bits(call.turn);
+    if !turn.is_compared() {
+        return;
+    }
+    // SAFETY: versions stay.
+    if let Some(version) = unsafe { call.version.cast::<Version>().as_ref() } {
+        version.took(turn, (now() - call.begin) as f64 * 1e-9);
     }
 }
