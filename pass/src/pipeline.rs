@@ -463,8 +463,7 @@ fn embed(run: &Run<'_>) -> bool {
         return false;
     }
     let named = gpu::give_names(run.module);
-    let left = jit::embed::check(run.module, &run.vector_unit());
-    jit::embed::emit(run.module, &left) || named
+    jit::embed::leave(run.module, &run.vector_unit()) || named
 }
 
 /// Makes the loops of a lowered module work on several elements at once.

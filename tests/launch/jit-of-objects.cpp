@@ -5,8 +5,11 @@
 // RUN: export OMP_NUM_THREADS=1 && OKL_JIT=0 %t > %t.0 && OKL_JIT=sync OKL_STATS=1 %t > %t.1 2> %t.told && cmp %t.0 %t.1 && FileCheck %s < %t.told
 // RUN: export OMP_NUM_THREADS=2 && OKL_JIT=0 %t > %t.0 && OKL_JIT=turns %t > %t.1 && cmp %t.0 %t.1
 // RUN: not %okl-c++ -fsyntax-only -DWRONG %s 2>&1 | FileCheck --check-prefix=WRONG %s
+#include <cstddef>
 #include <cstdio>
 #include <okl_jit.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #ifdef WRONG
 // WRONG: okl::jit_constant takes a number; of an object, give it the members that are to be known
@@ -81,6 +84,76 @@ static void __attribute__((noinline)) changes(Solver *one, double *out) {
   }
 }
 
+// Both `int`s, through a pointer that the threads share: one of them is sure to be read, the other one is beside it. What is on
+// another page is not looked at.
+// CHECK:      okl: versions of derive(Solver*)
+// CHECK-NEXT: okl:   2 values: made {{.*}}, 3 calls
+// CHECK-NEXT: okl:   2 values: made {{.*}}, 3 calls
+// CHECK-NOT:  2 values
+static void __attribute__((noinline)) derive(Solver *solver) {
+#pragma omp parallel for
+  for (int i = 0; i < solver->count; i++) {
+    double sum = 0;
+    for (int k = 0; k < solver->order; k++)
+      sum += solver->in[i + k];
+    solver->out[i] = sum;
+  }
+}
+
+// A pointer that may be none, one that the region changes, and a number that it writes by another name.
+// CHECK:      okl: versions of perhaps
+// CHECK-NEXT: okl:   1 values: made
+static void __attribute__((noinline)) perhaps(const Solver *one, double *out, int some) {
+#pragma omp parallel for
+  for (int i = 0; i < some; i++)
+    out[i] += one->order;
+}
+
+// CHECK:      okl: versions of moves
+// CHECK-NEXT: okl:   0 values: made
+static double __attribute__((noinline)) moves(const Solver *one, const Solver *two) {
+  double sum = 0;
+#pragma omp parallel num_threads(1)
+  {
+    sum += one->order;
+#pragma omp single
+    one = two;
+    sum += one->order;
+  }
+  return sum;
+}
+
+// CHECK:      okl: versions of names
+// CHECK-NEXT: okl:   0 values: made
+static double __attribute__((noinline)) names(const Solver *one, int *other) {
+  double sum = 0;
+#pragma omp parallel num_threads(1)
+  {
+    sum += one->order;
+    *other += 5;
+    sum += one->order * 3;
+  }
+  return sum;
+}
+
+// Variables of which each thread has its own, with values that are computed when a thread first asks for them.
+static int __attribute__((noinline)) begins() {
+  static int number = 6;
+  return ++number > 6 ? 7 : 0;
+}
+static thread_local int first = begins();
+thread_local int count = 2;
+
+// CHECK:      okl: versions of seeds
+// CHECK-NEXT: okl:   {{[0-9]+}} values: made
+static void __attribute__((noinline)) seeds(double *out, int some) {
+#pragma omp parallel for
+  for (int i = 0; i < 8; i++) {
+    first += i == 0 ? some : 0;
+    out[i] = first * some + (++count > 0);
+  }
+}
+
 static __attribute__((noinline)) void throws(int number) {
   if (number > 100)
     throw number;
@@ -99,6 +172,12 @@ int main() {
   for (int i = 0; i < 128; i++)
     in[i] = 1.0 / (i + 1);
   Solver own{3, 100, 0.7, in, out, numbers};
+  Solver other{11, 90, 0.6, in, out, numbers};
+  const long page = sysconf(_SC_PAGESIZE);
+  const int kind = MAP_PRIVATE | MAP_ANONYMOUS;
+  char *const pages = static_cast<char *>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, kind, -1, 0));
+  mprotect(pages, page, PROT_NONE);
+  Solver *const at_start = reinterpret_cast<Solver *>(pages + page - offsetof(Solver, count));
   for (int n = 0; n < 6; n++) {
     if (n == 3)
       own.order = 8;
@@ -113,5 +192,12 @@ int main() {
     maybe(n % 2 ? &own : nullptr, out, n % 2 ? 5 : 0);
     changes(&shared, out);
     printf("%a %d %a %a\n", sum, numbers[3], out[2], out[0]);
+    derive(&own);
+    // In front of what it reads of this one there is nothing.
+    derive(at_start);
+    perhaps(n % 2 ? &own : nullptr, out, n % 2 ? 5 : 0);
+    printf("%a %a %a\n", out[1], moves(&own, &other), names(&other, &other.order));
+    seeds(out, n + 2);
+    printf("%a %a\n", out[0], out[7]);
   }
 }

@@ -22,6 +22,7 @@
 // CHECK-DAG: okl: versions of writes.omp_outlined{{.*}}: 6 calls
 // CHECK-DAG: okl: versions of counts.omp_outlined{{.*}}: 6 calls
 // CHECK-DAG: okl: versions of most.omp_outlined{{.*}}: 6 calls
+// CHECK-DAG: okl: versions of of_threads.omp_outlined{{.*}}: 6 calls
 // RANKS-DAG: okl: versions of tasks.omp_outlined{{.*}}: 6 calls
 // CHECK-NOT: failed
 // CHECK-NOT: versions of vector
@@ -119,6 +120,29 @@ double vector(void) {
   return sum;
 }
 
+// Variables of which each thread has its own.
+static double weight;
+#pragma omp threadprivate(weight)
+static _Thread_local int mine;
+
+int of_threads(double start) {
+  int all = 0;
+  weight = start;
+#pragma omp parallel copyin(weight) reduction(+ : all)
+  {
+    mine = 0;
+#pragma omp for
+    for (int i = 0; i < COUNT; i++) {
+      mine++;
+      weight += i == 0 ? 0 : 1;
+      to[i] = from[i] * (weight - 1);
+      weight = start;
+    }
+    all += mine;
+  }
+  return all;
+}
+
 int main(void) {
   from = malloc(COUNT * sizeof *from), to = malloc(COUNT * sizeof *to);
   for (int i = 0; i < COUNT; i++)
@@ -132,5 +156,6 @@ int main(void) {
       sum += to[i];
     printf("%a %a %d %d\n", sum, most(), counts(0.2), shown);
     printf("%.9f %d\n", vector(), tasks(3 + n / 3));
+    printf("%d %a\n", of_threads(1.5 + n / 3), to[COUNT - 1]);
   }
 }

@@ -106,11 +106,24 @@ pub fn fills_others<'m>(module: &'m Module, fill: Instruction<'m>, load: Instruc
 
 /// Whether objects of these types, of what is stored, are not of the one that is loaded: in C and C++.
 pub fn are_apart(stored: &[Vec<String>], loaded: &[String]) -> bool {
+    are_apart_in(&[C], stored, loaded)
+}
+
+/// As [`are_apart`], also in Fortran. There what flang notes as a type tells variables apart, those of one function.
+pub fn are_other_objects(stored: &[Vec<String>], loaded: &[String]) -> bool {
+    are_apart_in(&[C, "Flang function root "], stored, loaded)
+}
+
+/// What the names of clang's languages of this family begin with.
+const C: &str = "Simple C";
+
+fn are_apart_in(languages: &[&str], stored: &[Vec<String>], loaded: &[String]) -> bool {
     let language = loaded.last();
-    let is_c = language.is_some_and(|one| one.starts_with("Simple C"));
+    let is_known = |one: &String| languages.iter().any(|start| one.starts_with(start));
+    let is_told = language.is_some_and(is_known);
     let is_kind_of = |one: &[String], other: &[String]| one.contains(&other[0]);
     let is_apart = |one: &Vec<String>| {
         one.last() == language && !is_kind_of(one, loaded) && !is_kind_of(loaded, one)
     };
-    is_c && stored.iter().all(is_apart)
+    is_told && stored.iter().all(is_apart)
 }

@@ -114,6 +114,50 @@ pub mod value {
     pub const PARAMETER: i64 = 2;
     /// A number, somewhere in what a parameter of the function points to: all loads of it are known, and nothing else there.
     pub const MEMBER: i64 = 3;
+    /// A pointer that leads to numbers: no value itself, it has no bytes. A parameter of the function is it. Such pointers come
+    /// first among the values.
+    pub const GIVEN: i64 = 4;
+    /// As before; it is found behind another pointer, whose position among the values is `place`.
+    pub const LOADED: i64 = 5;
+    /// As [`MEMBER`], behind the pointer at position `place` of the values; of `offset` see [`Through`].
+    pub const THROUGH: i64 = 6;
+
+    /// What the offset of a number [`THROUGH`] a pointer says.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Through {
+        /// Bytes from where the pointer points to, to the number.
+        pub offset: i64,
+        /// Bytes from there to some that are sure to be there. If that is not where the number is, it is sure to be there where it
+        /// is on the page of these.
+        pub sure: i64,
+    }
+
+    impl Through {
+        /// What both are less than.
+        pub const END: i64 = 1 << 31;
+
+        /// As one number.
+        pub fn to_bits(self) -> i64 {
+            self.sure << 32 | self.offset
+        }
+
+        /// Of such a number.
+        pub fn from_bits(bits: i64) -> Self {
+            Self {
+                offset: bits & (Self::END - 1),
+                sure: bits >> 32,
+            }
+        }
+
+        /// Whether a number of `size` bytes is sure to be there, behind a pointer to this address.
+        pub fn is_there(self, pointer: usize, size: i64) -> bool {
+            const PAGE: usize = 4096;
+            let page = |offset: i64| pointer.wrapping_add(offset as usize) / PAGE;
+            let ends = [self.offset, self.offset + size - 1];
+            self.offset == self.sure || ends.iter().all(|end| page(*end) == page(self.sure))
+        }
+    }
+
     /// Of a kernel for devices: how many work items its blocks have in a direction, a number of 32 bits; `place` is the
     /// direction.
     pub const ITEMS: i64 = 16;
@@ -424,6 +468,19 @@ pub const ENTRY: &str = "okl.jit.entry";
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_is_there_on_the_page_of_what_is() {
+        let through = |offset, sure| value::Through { offset, sure };
+        for one in [through(0, 0), through(8, 4000), through(4000, 8)] {
+            assert_eq!(value::Through::from_bits(one.to_bits()), one);
+        }
+        assert!(through(8, 0).is_there(0x1ff4, 4));
+        assert!(!through(8, 0).is_there(0x1ff4, 8));
+        assert!(!through(16, 0).is_there(0x1ff4, 4));
+        assert!(!through(0, 16).is_there(0x1ff4, 4));
+        assert!(through(8, 8).is_there(0x1ff4, 8));
+    }
 
     #[test]
     fn the_structs_are_those_of_their_version() {

@@ -4,12 +4,13 @@
 //! compiled ahead of time.
 
 use std::ffi::c_void;
+use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::time::Instant;
 
 use okl_abi::cpu::RegionCall;
 use okl_abi::devices::ForDevices;
-use okl_abi::jit::{JitValue, value};
+use okl_abi::jit::{JitValue, value, value::Through};
 use okl_job::of_ranks;
 use okl_versions::{Asked, Call, Receiver, Turn};
 
@@ -52,6 +53,8 @@ pub(crate) unsafe fn okl_cpu_version_v1(
     function: *mut c_void,
     arguments: *mut c_void,
 ) -> *mut c_void {
+    // SAFETY: the caller's promise.
+    let values = unsafe { okl_versions::values(&*code.cast()) };
     let place = |one: &JitValue| {
         let argument = arguments.cast::<u64>().wrapping_add(one.place as usize);
         match one.kind {
@@ -60,9 +63,34 @@ pub(crate) unsafe fn okl_cpu_version_v1(
                 let variable = argument.cast::<*const u8>().read();
                 variable.wrapping_add(one.offset as usize)
             },
+            // It has no bytes.
+            value::GIVEN | value::LOADED => NonNull::dangling().as_ptr(),
+            value::THROUGH => {
+                let through = Through::from_bits(one.offset);
+                // SAFETY: the code says that they are there.
+                let pointer = unsafe { pointer(values, one.place, arguments) };
+                match through.is_there(pointer.addr(), one.size) {
+                    true => pointer.wrapping_add(through.offset as usize),
+                    false => std::ptr::null(),
+                }
+            }
             _ => argument.cast::<u8>().cast_const(),
         }
     };
+    let are_there = values
+        .iter()
+        .all(|one| one.kind != value::THROUGH || !place(one).is_null());
+    if !are_there {
+        // SAFETY: the caller's promise.
+        unsafe {
+            call.cast::<RegionCall>().write(RegionCall {
+                version: std::ptr::null_mut(),
+                begin: 0,
+                turn: 0,
+            });
+        }
+        return function;
+    }
     let asked = Asked {
         code: code.cast(),
         place: &place,
@@ -105,6 +133,24 @@ pub(crate) unsafe fn okl_cpu_version_v1(
     // SAFETY: the caller's promise.
     unsafe { call.cast::<RegionCall>().write(begun) };
     newer.map_or(function, |one| one.0)
+}
+
+/// What the pointer at this position of values is.
+///
+/// # Safety
+/// It and those that lead to it can be read, from what the region gets.
+unsafe fn pointer(values: &[JitValue], at: i64, arguments: *mut c_void) -> *const u8 {
+    let one = &values[at as usize];
+    // SAFETY: the caller's promise.
+    unsafe {
+        match one.kind {
+            value::LOADED => pointer(values, one.place, arguments)
+                .wrapping_add(one.offset as usize)
+                .cast::<*const u8>()
+                .read_unaligned(),
+            _ => arguments.cast::<*const u8>().add(one.place as usize).read(),
+        }
+    }
 }
 
 /// Has other ranks' values be here.

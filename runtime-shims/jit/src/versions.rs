@@ -40,6 +40,8 @@ const CANDIDATES: [(i64, &str); 3] = [
 pub struct Version<E: 'static> {
     /// The values that it is for, by their numbers, and their bytes.
     kept: Arc<[usize]>,
+    /// How many these are without pointers, which have no bytes.
+    numbers: usize,
     key: Box<[u8]>,
     unwanted: i64,
     /// When these values were there for the first time.
@@ -407,8 +409,11 @@ impl<E: Copy + Send + Sync + 'static> Table<E> {
             .kept
             .iter()
             .flat_map(|&at| values.bytes(at).iter().copied());
+        let kept = self.kept.iter();
+        let numbers = kept.filter(|at| !values.bytes(**at).is_empty());
         let new = Box::leak(Box::new(Version {
             kept: self.kept.clone(),
+            numbers: numbers.count(),
             key: bytes.collect(),
             unwanted: values.unwanted,
             since: Instant::now(),
@@ -602,7 +607,7 @@ impl<E: Copy + Send + Sync + 'static> Tells for Versions<E> {
             for (number, (candidate, (_, how))) in candidates {
                 let what = candidate.tell(number as u8 + 1, &one.trial);
                 if let Some(what) = what.or_else(|| (number == 0).then(|| "not made".to_owned())) {
-                    lines += &format!("okl:   {} values{how}: {what}\n", one.kept.len());
+                    lines += &format!("okl:   {} values{how}: {what}\n", one.numbers);
                 }
             }
         }

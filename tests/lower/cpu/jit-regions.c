@@ -68,7 +68,8 @@ void waits(double *b) {
   }
 }
 
-// REMARK-DAG: jit-regions.c:[[# @LINE + 2]]:1: remark: region is not compiled once more at run time: it has variables of its thread
+// The code asks the program where a variable of the thread is.
+// REMARK-DAG: jit-regions.c:[[# @LINE + 2]]:1: remark: region may be compiled once more at run time
 void of_thread(double *b) {
 #pragma omp parallel
   b[0] = own;
@@ -110,5 +111,8 @@ void inside(double *b) {
 // CHECK:         call {{.*}} @__kmpc_fork_call({{.*}}, ptr {{(nonnull )?}}[[VERSION]],
 // CHECK-NEXT:    call void @okl_cpu_ran_v1(ptr {{.*}}[[CALL]])
 // CHECK-LABEL: define {{.*}} @of_thread(
-// CHECK:         call {{.*}} @__kmpc_fork_call({{.*}}, ptr {{(nonnull )?}}@of_thread.omp_outlined,
+// CHECK:         call ptr @okl_cpu_version_v1(
+// CHECK-LABEL: define internal {{.*}}ptr @okl.jit.own.own()
+// CHECK:         [[OWN:%[0-9]+]] = {{.*}}call {{.*}}ptr @llvm.threadlocal.address.p0(ptr {{.*}}@own)
+// CHECK-NEXT:    ret ptr [[OWN]]
 // WITHOUT-LABEL: define {{.*}} @smooth(

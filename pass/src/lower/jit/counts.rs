@@ -10,6 +10,7 @@ use std::collections::HashMap;
 
 use okl_abi::jit::value;
 
+use super::fold;
 use crate::llvm::{Builder, Function, Instruction, Intrinsic, Module, Opcode, Value};
 
 /// A value that is known, as a module has it.
@@ -194,29 +195,44 @@ const MOST_ASSUMED: i64 = 32;
 /// The values that are known of a module, by their kinds, places, offsets and sizes: see [`okl_abi::jit::JitValue`]. `region` is what the
 /// places of those are parameters of that are no variables.
 pub fn roots<'m>(
+    module: &'m Module,
     variable: impl Fn(usize) -> Option<Value<'m>>,
     region: Option<Function<'m>>,
     values: impl Iterator<Item = [i64; 4]>,
 ) -> Vec<Root<'m>> {
     let parameters = region.map(Function::parameters).unwrap_or_default();
-    let roots = values
-        .enumerate()
-        .filter_map(|(number, [kind, place, offset, size])| {
-            let place = place as usize;
-            let value = match kind {
-                value::VARIABLE => variable(place),
-                _ => parameters.get(place).copied(),
-            };
-            let is_behind = kind != value::PARAMETER;
-            value.map(|value| Root {
-                value,
-                number,
-                offset,
-                size,
-                is_behind,
-            })
-        });
-    roots.collect()
+    let values: Vec<_> = values.collect();
+    let places: Vec<_> = values
+        .iter()
+        .map(|[kind, place, offset, _]| [*kind, *place, *offset])
+        .collect();
+    let mut roots = Vec::new();
+    for (number, &[kind, place, offset, size]) in values.iter().enumerate() {
+        let (there, offset) = match kind {
+            value::VARIABLE => (Vec::from_iter(variable(place as usize)), offset),
+            value::GIVEN | value::LOADED => continue,
+            value::THROUGH => {
+                let loads =
+                    region.map(|region| fold::loads_through(module, region, &places, number));
+                let pointers = loads.into_iter().flatten().map(|(_, pointer)| pointer);
+                let offset = value::Through::from_bits(offset).offset;
+                (pointers.collect(), offset)
+            }
+            _ => {
+                let parameter = parameters.get(place as usize).copied();
+                (Vec::from_iter(parameter), offset)
+            }
+        };
+        let is_behind = kind != value::PARAMETER;
+        roots.extend(there.into_iter().map(|value| Root {
+            value,
+            number,
+            offset,
+            size,
+            is_behind,
+        }));
+    }
+    roots
 }
 
 /// The comparisons that decide whether loops of a function go on.
@@ -305,6 +321,7 @@ mod tests {
         let module = OwnModule::parse(CODE);
         let function = module.function("f").expect("it is there");
         let roots = roots(
+            &module,
             |_| None,
             Some(function),
             [[value::BEHIND, 0, 0, 4]].into_iter(),
@@ -353,7 +370,7 @@ mod tests {
             [value::PARAMETER, 0, 0, 8],
             [value::MEMBER, 0, 4, 4],
         ];
-        let roots = roots(|_| None, Some(function), others.into_iter());
+        let roots = roots(&module, |_| None, Some(function), others.into_iter());
         assert!(Ends::of(&module, roots).is_empty());
     }
 }

@@ -5,7 +5,9 @@
 //! cannot change, and how the elements of its arguments lie; of [regions](regions) variables that nothing writes while they
 //! run, and what they get by value. What is not left runs as it was compiled: a remark says why.
 
+mod behind;
 mod loops;
+mod own;
 mod regions;
 mod steady;
 
@@ -57,15 +59,26 @@ struct Place<'m> {
     variable: Option<Value<'m>>,
 }
 
+/// Leaves what of a lowered module can be left. True where the module was changed.
+pub fn leave(module: &Module, unit: &VectorUnit<'_>) -> bool {
+    let functions = module.functions().into_iter();
+    let fused = functions.filter(|one| !one.is_declaration() && fuses(*one));
+    let decided = fused.filter(|one| rounding::contract(module, *one)).count();
+    let own = own::Functions::add(module);
+    let left = check(module, unit);
+    let is_left = emit(module, &left);
+    own.erase_unused() || is_left || decided > 0
+}
+
 /// Finds what of a lowered module can be left.
-pub fn check<'m>(module: &'m Module, unit: &VectorUnit<'_>) -> Vec<Left<'m>> {
+fn check<'m>(module: &'m Module, unit: &VectorUnit<'_>) -> Vec<Left<'m>> {
     let mut found = loops::check(module, unit);
     found.extend(regions::check(module, unit));
     found
 }
 
 /// Leaves it. True where the module was changed.
-pub fn emit<'m>(module: &'m Module, all: &[Left<'m>]) -> bool {
+fn emit<'m>(module: &'m Module, all: &[Left<'m>]) -> bool {
     /// Whoever wants one of several has all of them in memory.
     const MOST_BYTES: usize = 1 << 16;
     let mut rest = all;
@@ -278,6 +291,7 @@ fn counts_flag(code: &Module, values: &[Place<'_>]) -> i64 {
         .iter()
         .map(|one| [one.kind, one.place, one.offset, one.size]);
     let roots = counts::roots(
+        code,
         |place| declared.get(place).copied(),
         fold::region(code),
         values,
@@ -346,7 +360,7 @@ fn can_be_moved(function: Function<'_>) -> Result<(), String> {
             if operand.as_block_address().is_some() {
                 return Err("it has addresses of labels".to_string());
             }
-            if operand.as_global().is_some_and(|one| one.is_thread_local()) {
+            if own::needs(one, operand) {
                 return Err("it has variables of its thread".to_string());
             }
         }
@@ -369,11 +383,15 @@ fn can_be_moved(function: Function<'_>) -> Result<(), String> {
 fn copy(module: &Module, reached: &HashSet<Value<'_>>) -> OwnModule {
     let mut code = OwnModule::copy_with(module, |global| {
         let is_kept = match global.as_global() {
-            Some(one) => one.is_readonly() && one.linkage() != Linkage::LLVMAppendingLinkage,
+            Some(one) => {
+                let is_table = one.linkage() == Linkage::LLVMAppendingLinkage;
+                one.is_readonly() && !one.is_thread_local() && !is_table
+            }
             None => global.as_function().is_some(),
         };
         is_kept && reached.contains(&global) && !global.is_interposable()
     });
+    own::ask(&code);
     code.declare_chosen_functions();
     code.strip_debug_info();
     code.detach();

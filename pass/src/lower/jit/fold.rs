@@ -67,6 +67,62 @@ pub fn loads<'m>(
     })
 }
 
+/// Where a load reads: behind which parameter of its function, and how many bytes behind each of the pointers on the way.
+pub fn path<'m>(module: &'m Module, load: Instruction<'m>) -> Option<(i64, Vec<i64>)> {
+    let (mut at, mut offsets) = (load, Vec::new());
+    while offsets.len() < MOST_POINTERS && !at.is_volatile_or_atomic() {
+        let (base, offset) = at.operand(0).constant_offset(module);
+        offsets.insert(0, offset);
+        if let Some((_, number)) = base.as_parameter() {
+            return Some((number as i64, offsets));
+        }
+        at = base.as_op(Opcode::LLVMLoad)?;
+    }
+    None
+}
+
+/// No longer paths are followed.
+const MOST_POINTERS: usize = 4;
+
+/// The path to what is behind the pointer at this position of values, of which these are the kinds, places and offsets; without
+/// its last number.
+fn pointer(values: &[[i64; 3]], at: i64) -> Option<(i64, Vec<i64>)> {
+    let [kind, place, offset] = *values.get(at as usize)?;
+    match kind {
+        value::GIVEN => Some((place, Vec::new())),
+        // They come in order.
+        value::LOADED if place < at => {
+            let (parameter, mut offsets) = pointer(values, place)?;
+            offsets.push(offset);
+            Some((parameter, offsets))
+        }
+        _ => None,
+    }
+}
+
+/// The loads of a function whose path is that of a value behind a pointer, and the pointers that they read behind.
+pub fn loads_through<'m>(
+    module: &'m Module,
+    function: Function<'m>,
+    values: &[[i64; 3]],
+    at: usize,
+) -> Vec<(Instruction<'m>, Value<'m>)> {
+    let [kind, place, offset] = values[at];
+    if kind != value::THROUGH {
+        return Vec::new();
+    }
+    let Some((parameter, mut offsets)) = pointer(values, place) else {
+        return Vec::new();
+    };
+    offsets.push(value::Through::from_bits(offset).offset);
+    let path = Some((parameter, offsets));
+    let all = function.instructions().into_iter();
+    let all = all.filter(|one| one.opcode() == Opcode::LLVMLoad);
+    let all = all.filter(|one| self::path(module, *one) == path);
+    all.map(|one| (one, one.operand(0).constant_offset(module).0))
+        .collect()
+}
+
 /// An integer of as many bytes.
 fn constant<'m>(ty: Type<'m>, bytes: &[u8]) -> Option<Value<'m>> {
     let mut whole = [0; 8];
@@ -90,6 +146,20 @@ pub fn parameters(module: &Module, known: &[Known<'_>]) {
         if let Some(one) = known.iter().find(is_loaded) {
             load.set_operand(0, *constant_variable(module, one.bytes));
         }
+    }
+    let values: Vec<_> = known
+        .iter()
+        .map(|one| [one.at.kind, one.at.place, one.at.offset])
+        .collect();
+    let mut through = Vec::new();
+    for (at, one) in known.iter().enumerate() {
+        let is_it = |load: &Instruction<'_>| size_of_number(module, load.ty()) == Some(one.at.size);
+        let loads = loads_through(module, region, &values, at).into_iter();
+        let loads = loads.map(|(load, _)| load).filter(is_it);
+        through.extend(loads.map(|load| (load, one.bytes)));
+    }
+    for (load, bytes) in through {
+        load.set_operand(0, *constant_variable(module, bytes));
     }
     let whole = [value::BEHIND, value::PARAMETER];
     for one in known.iter().filter(|one| whole.contains(&one.at.kind)) {

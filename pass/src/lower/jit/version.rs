@@ -124,7 +124,7 @@ fn for_processor(request: &Request<'_>) -> Result<Version, String> {
             let values = request.values.iter();
             let values = values.map(|one| [one.kind, one.place, one.offset, one.size]);
             let variable = |place: usize| code.global(&symbols.get(place)?.0).map(|one| *one);
-            let roots = counts::roots(variable, fold::region(&code), values);
+            let roots = counts::roots(&code, variable, fold::region(&code), values);
             let bytes: Vec<_> = known.iter().map(|one| one.bytes).collect();
             Ends::of(&code, roots).ask(&bytes, told);
         }

@@ -4,6 +4,7 @@ use okl_abi::cpu::{RegionCall, f};
 use okl_abi::jit::value;
 use okl_abi::{Effects, PLAIN_FORKS};
 
+use super::behind::Behind;
 use super::steady::Code;
 use super::{
     At, Left, Place, Reached, add_entry, addresses, copy, counts_flag, erase_unused, fold, tell,
@@ -52,6 +53,13 @@ impl<'m> Fork<'m> {
     /// What the parameter of that number gets.
     pub(super) fn given(&self, number: usize) -> Value<'m> {
         self.site.arguments()[number - Region::LEADING + self.first]
+    }
+
+    /// Whether the body gets one address alone of a stack variable.
+    pub(super) fn hands_over_once(&self, variable: Value<'m>) -> bool {
+        let arguments = self.site.arguments().into_iter();
+        let same = arguments.filter(|one| one.ty().is_pointer());
+        same.filter(|one| may_be_in(*one, variable)).count() == 1
     }
 
     /// Why there are no versions for this call.
@@ -105,7 +113,8 @@ impl<'m> Fork<'m> {
         let call = entry.alloca(words(RegionCall::FIELDS.len()), 8);
         let arguments = entry.alloca(words(self.body.parameters().len()), 8);
         let builder = Builder::before(module, site);
-        for one in values.iter().filter(|one| one.kind != value::VARIABLE) {
+        const READ: [i64; 4] = [value::BEHIND, value::PARAMETER, value::MEMBER, value::GIVEN];
+        for one in values.iter().filter(|one| READ.contains(&one.kind)) {
             let to = builder.offset(arguments, one.place * 8);
             builder.store(self.given(one.place as usize), to);
         }
@@ -271,15 +280,19 @@ fn of<'m>(
     }
     let code = Code::of(module, forks, &reached.bodies);
     let left = left(module, &reached, body)?;
-    let (addresses, mut values) = addresses(module, &left, |one| code.keeps_global(one))?;
+    let (addresses, variables) = addresses(module, &left, |one| code.keeps_global(one))?;
+    let (mut behind, mut given) = (Behind::of(module, &code, own, body), Vec::new());
     for (number, parameter) in body.parameters().into_iter().enumerate() {
         if number >= Region::LEADING && !parameter.is_unused() {
             match place(module, &code, own, number, parameter) {
-                Some(place) => values.push(place),
-                None => values.extend(members(module, &code, own, body, number)),
+                Some(place) => given.push(place),
+                None => given.extend(behind.numbers(number)),
             }
         }
     }
+    let mut values = behind.pointers();
+    values.extend(variables);
+    values.extend(given);
     let may_reorder = reached.bodies.iter().any(|one| may_reorder(module, *one));
     Ok(Left {
         at: At::Regions(own.to_vec(), Some("")),
@@ -330,10 +343,8 @@ fn place<'m>(
         let size = |fork: &Fork<'m>| {
             let given = fork.given(number);
             let variable = size_of(module, given)?;
-            let arguments = fork.site.arguments().into_iter();
-            let same = arguments.filter(|one| one.ty().is_pointer());
-            let same = same.filter(|one| may_be_in(*one, given)).count();
-            (same == 1 && code.keeps(given, parameter)).then_some(variable)
+            let keeps = fork.hands_over_once(given) && code.keeps(given, parameter);
+            keeps.then_some(variable)
         };
         let sizes: Option<Vec<_>> = own.iter().map(size).collect();
         let sizes = sizes?;
@@ -356,53 +367,13 @@ fn place<'m>(
     })
 }
 
-/// The numbers in what a parameter points to that keep their values: members of objects.
-fn members<'m>(
-    module: &'m Module,
-    code: &Code<'_, 'm>,
-    own: &[Fork<'m>],
-    body: Function<'m>,
-    number: usize,
-) -> Vec<Place<'m>> {
-    let mut found: Vec<(i64, i64, Vec<Instruction<'m>>)> = Vec::new();
-    for (load, place, offset) in fold::loads(module, body) {
-        let size = fold::size_of_number(module, load.ty()).filter(|_| place == number as i64);
-        let Some(size) = size.filter(|_| offset >= 0) else {
-            continue;
-        };
-        match found
-            .iter_mut()
-            .find(|one| (one.0, one.1) == (offset, size))
-        {
-            Some(same) => same.2.push(load),
-            None => found.push((offset, size, vec![load])),
-        }
-    }
-    // Whoever begins the region reads them, also where the region would not.
-    let are_there = |end: i64| {
-        own.iter().all(|fork| {
-            has_bytes(
-                module,
-                fork.site.instruction().function(),
-                fork.given(number),
-                end,
-            )
-        })
-    };
-    found.retain(|(offset, size, loads)| are_there(offset + size) && code.keeps_loaded(loads));
-    found.sort_by_key(|(offset, size, _)| (*offset, *size));
-    let places = found.into_iter().map(|(offset, size, _)| Place {
-        kind: value::MEMBER,
-        place: number as i64,
-        offset,
-        size,
-        variable: None,
-    });
-    places.collect()
-}
-
-/// Whether as many bytes are sure to be where an address points to.
-fn has_bytes(module: &Module, function: Function<'_>, address: Value<'_>, count: i64) -> bool {
+/// Whether as many bytes are sure to be where an address points to, in a function that begins a region.
+pub(super) fn has_bytes(
+    module: &Module,
+    function: Function<'_>,
+    address: Value<'_>,
+    count: i64,
+) -> bool {
     let (object, offset) = address.constant_offset(module);
     let bytes = match (object.as_op(Opcode::LLVMAlloca), object.as_global()) {
         (Some(variable), _) if variable.operand(0).as_constant_int() == Some(1) => {

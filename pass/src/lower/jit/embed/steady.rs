@@ -11,7 +11,7 @@ use super::regions::Fork;
 use crate::analysis::kernel::{Memory, says_nothing};
 use crate::analysis::library::is_mathematics;
 use crate::analysis::runtime;
-use crate::analysis::stored_types::are_apart;
+use crate::analysis::stored_types::are_other_objects;
 use crate::ir::Region;
 use crate::llvm::{Call, Function, Global, Instruction, Intrinsic, Module, Opcode, Value};
 
@@ -187,7 +187,8 @@ impl<'a, 'm> Code<'a, 'm> {
         let stored: Option<Vec<_>> = stores.iter().map(types).collect();
         stores.is_empty()
             || stored.is_some_and(|stored| {
-                read.all(|at| types(&at).is_some_and(|read| are_apart(&stored, &read)))
+                let is_other = |read: Vec<String>| are_other_objects(&stored, &read);
+                read.all(|at| types(&at).is_some_and(is_other))
             })
     }
 
