@@ -137,6 +137,8 @@ pub mod code_flags {
     /// It is a kernel for devices, in the form that the answer's object has, too: that is the code for the device, and has no
     /// names.
     pub const DEVICE: i64 = 256;
+    /// It is a kernel for devices, and computes with numbers of single precision.
+    pub const SINGLE: i64 = 512;
 }
 
 /// The code of several loops over a set, to be compiled as one: what is in place of bitcode then. The one loop runs, for each
