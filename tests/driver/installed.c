@@ -21,6 +21,7 @@
 // FILES-NEXT: libokl_op2.so
 // FILES-NEXT: libokl_pass.so
 // FILES-NEXT: libokl_ptx_machine.so
+// FILES-NEXT: okl-jit-worker
 // FILES-NEXT: okl-link
 // FILES-NEXT: pkgconfig
 // RUN: %t.okl/bin/okl-c++ --okl-show -c a.cpp | FileCheck --check-prefix=SHOWN %s

@@ -12,6 +12,13 @@
 // RUN: OMP_NUM_THREADS=2 OKL_BACKEND=cuda-emulated mpirun --allow-run-as-root --oversubscribe -n 2 %t | cmp %t.threads -
 // RUN: OKL_RANKS_PER_NODE=1 OKL_BACKEND=cuda-emulated mpirun --allow-run-as-root --oversubscribe -n 2 %t | cmp %t.threads -
 // RUN: not env OKL_BACKEND=cuda mpirun --allow-run-as-root --oversubscribe -n 2 %t 2>&1 | FileCheck --check-prefix=NONE %s
+// Each rank has versions of its kernels, which give the same.
+// RUN: %okl-cc -O3 -w -fopenmp --okl-jit --okl-target=mpi+cuda,cpu %s -o %t -lm && export OKL_BACKEND=cuda-emulated OKL_JIT_CACHE=0; \
+// RUN:   OKL_JIT=0 mpirun --allow-run-as-root --oversubscribe -n 2 %t > %t.ranks && \
+// RUN:   OKL_STATS=1 OKL_JIT=sync mpirun --allow-run-as-root --oversubscribe -n 2 %t > %t.jit 2> %t.table && cmp %t.ranks %t.jit && \
+// RUN:   FileCheck --check-prefix=JIT %s < %t.table
+// JIT: okl: versions of jacobi on a CUDA device, {{.*}}: 20 calls
+// JIT-NEXT: values: made in
 //
 // Of twenty sweeps, in which two arrays of 0.147 megabytes are read and written in full, each brings its part to the device once,
 // and then what the other ranks have changed of its neighbours; its own part comes back.

@@ -4,14 +4,16 @@
 mod statics;
 
 use std::cell::RefCell;
-use std::ffi::{CString, c_char, c_void};
+use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::panic::catch_unwind;
+use std::path::Path;
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering::*};
 use std::time::Duration;
 
 use okl_abi::jit::{JitAnswer, JitRequest, code_flags};
-use okl_pass::version::{Made, Request, llvm_file, make};
+use okl_pass::version::{Made, Request, employ, llvm_file, make, make_apart, work};
 
 #[link(name = "LLVM-22")]
 unsafe extern "C" {
@@ -32,6 +34,8 @@ macro_rules! targets {
 
 targets! {
     LLVMInitializeNVPTXTargetInfo LLVMInitializeNVPTXTarget LLVMInitializeNVPTXTargetMC LLVMInitializeNVPTXAsmPrinter
+    LLVMInitializeSPIRVTargetInfo LLVMInitializeSPIRVTarget LLVMInitializeSPIRVTargetMC LLVMInitializeSPIRVAsmPrinter
+    LLVMInitializeAMDGPUTargetInfo LLVMInitializeAMDGPUTarget LLVMInitializeAMDGPUTargetMC LLVMInitializeAMDGPUAsmPrinter
 }
 
 /// What LLVM makes stays, and what its templates have in this file.
@@ -78,6 +82,7 @@ pub unsafe extern "C" fn okl_jit_compile_v3(request: *const JitRequest, answer: 
             keep();
             if request.flags & code_flags::DEVICE != 0 {
                 know_devices();
+                find_worker();
             }
             catch_unwind(|| make(&request)).unwrap_or_else(|_| Err("an internal error".to_string()))
         }
@@ -122,6 +127,31 @@ pub unsafe extern "C" fn okl_jit_compile_v3(request: *const JitRequest, answer: 
             to.add(length).write(0);
         }
     }
+}
+
+/// Has a program that lies beside this library make what LLVM is not to make in this process.
+fn find_worker() {
+    let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: an address of this library's, whose file's name stays.
+    let own = unsafe {
+        if libc::dladdr(find_worker as *const c_void, found.as_mut_ptr()) == 0 {
+            return;
+        }
+        CStr::from_ptr(found.assume_init().dli_fname)
+    };
+    let own = Path::new(OsStr::from_bytes(own.to_bytes()));
+    let own = own.canonicalize().unwrap_or_else(|_| own.to_owned());
+    let worker = own.with_file_name("okl-jit-worker").into_os_string();
+    if let (Ok(worker), Some(llvm)) = (CString::new(worker.into_vec()), llvm_file()) {
+        employ(worker, llvm);
+    }
+}
+
+/// What the worker does: 1 where it has made something.
+#[unsafe(no_mangle)]
+pub extern "C" fn okl_jit_work_v1() -> c_int {
+    know_devices();
+    c_int::from(work(make_apart))
 }
 
 /// LLVM is used by one thread at a time, and not where it was in use when the process was forked: its locks are held there, and

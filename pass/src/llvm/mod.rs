@@ -35,7 +35,7 @@ mod user_plugins;
 mod value;
 mod vectors;
 
-pub use apart::apart;
+pub use apart::{apart, employ, work, worker};
 pub use attributes::Place;
 pub use builder::{Asks, Builder};
 pub use code::{Code, Naming, Reach};

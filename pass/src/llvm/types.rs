@@ -59,6 +59,11 @@ impl<'m> Type<'m> {
         )
     }
 
+    /// `double`.
+    pub fn is_double(self) -> bool {
+        self.kind() == LLVMTypeKind::LLVMDoubleTypeKind
+    }
+
     /// Any floating-point type.
     pub fn is_floating(self) -> bool {
         matches!(

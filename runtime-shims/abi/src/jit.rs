@@ -186,6 +186,8 @@ pub mod code_flags {
     /// It is a kernel for devices, in the form that the answer's object has, too: that is the code for the device, and has no
     /// names.
     pub const DEVICE: i64 = 256;
+    /// It is a kernel for devices, and computes with numbers of single precision.
+    pub const SINGLE: i64 = 512;
 }
 
 /// What a file has of code: the bitcode of several, compressed as one, as they have much in common.

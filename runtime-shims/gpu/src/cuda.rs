@@ -86,6 +86,7 @@ static ATTRIBUTES: Attributes = Attributes {
     items_at_once: 39,
     shared: 97,
     shared_of_function: 8,
+    single: Attributes::NOTHING,
 };
 
 fn failure(status: Status) -> Failure {

@@ -9,10 +9,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 
-use okl_abi::gpu::DeviceParameter;
+use okl_abi::gpu::{DeviceParameter, form};
 use okl_job::opened::{Opened, own_folder};
 
-use crate::table::{Address, Failure, Functions, Handle, Kind, Processors, Status};
+use crate::table::{Address, Attributes, Failure, Functions, Handle, Kind, Processors, Status};
 use crate::timeline::{Copied, Event, Timeline, now};
 
 /// What a driver did not do.
@@ -151,6 +151,8 @@ pub struct Span {
 pub struct Loader {
     /// Whose it is.
     pub driver: Driver,
+    /// Whether it computes with numbers of single precision as IEEE 754 says.
+    pub is_exact: bool,
     context: Handle,
 }
 
@@ -208,25 +210,43 @@ impl Loader {
         Ok(function)
     }
 
-    /// A kernel of an image that was made while the program runs, whose blocks may be given so many bytes. The thread works with
-    /// the device from now on.
+    /// A kernel of an image that was made while the program runs, with a NUL behind it, whose blocks have so many work items, and
+    /// may be given so many bytes. The thread works with the device from now on.
     pub fn load_kernel(
         &self,
         image: &[u8],
         name: &CStr,
         parameters: &[DeviceParameter],
-        shared: u32,
+        (items, shared): (u32, u32),
     ) -> Result<Handle, String> {
         let told = |problem: Problem| format!("the driver refuses it: {}", problem.text);
         call!(self.driver, enter(self.context)).map_err(told)?;
-        // SAFETY: an image that the compiler made; there is a NUL behind it.
+        let image = match self.driver.kind.form {
+            form::PTX => image,
+            // It is no text.
+            _ => &image[..image.len() - 1],
+        };
+        // SAFETY: an image that the compiler made.
         let module = unsafe { self.load(image) };
         let module = module.map_err(|(problem, log)| format!("{}\n{log}", told(problem)))?;
         let function = self.function(module, name, parameters).map_err(told)?;
+        if let Some(most) = self.most_items(function).filter(|most| *most < items) {
+            return Err(format!(
+                "its blocks have {items} work items, and may have {most}"
+            ));
+        }
         if shared > 0 && self.gives_memory() {
             self.share(function, shared).map_err(told)?;
         }
         Ok(function)
+    }
+
+    /// How many work items a block of a kernel may have, where that is known.
+    fn most_items(&self, function: Handle) -> Option<u32> {
+        let mut most: c_int = 0;
+        let which = self.driver.kind.attributes.items_of_function;
+        call!(self.driver, function_attribute(&mut most, which, function)).ok()?;
+        u32::try_from(most).ok().filter(|most| *most > 0)
     }
 
     fn gives_memory(&self) -> bool {
@@ -252,6 +272,8 @@ pub struct Device {
     pub processor: String,
     /// What it can be asked.
     pub limits: Limits,
+    /// Whether it computes with numbers of single precision as IEEE 754 says.
+    pub is_exact: bool,
     /// Where it is noted when something was done, if the user wants that.
     pub timeline: Option<RefCell<Timeline>>,
     context: Handle,
@@ -308,6 +330,10 @@ impl Device {
                 limit(of.blocks_of[2], 65535),
             ],
         };
+        let is_exact = match of.single {
+            Attributes::NOTHING => true,
+            which => number_of(which).is_ok_and(|one| one != 0),
+        };
         let processor = match driver.kind.processors {
             Processors::Generations([major, minor]) => {
                 format!("sm_{}", 10 * number_of(major)? + number_of(minor)?)
@@ -332,6 +358,7 @@ impl Device {
             version,
             processor,
             limits,
+            is_exact,
             timeline: None,
             context,
             stream,
@@ -435,6 +462,7 @@ impl Device {
     pub fn loader(&self) -> Loader {
         Loader {
             driver: self.driver,
+            is_exact: self.is_exact,
             context: self.context,
         }
     }
@@ -455,20 +483,9 @@ impl Device {
         name: &CStr,
         parameters: &[DeviceParameter],
     ) -> Result<(Handle, Option<u32>), Problem> {
-        let function = self.loader().function(module, name, parameters)?;
-        let mut most: c_int = 0;
-        let asked = call!(
-            self.driver,
-            function_attribute(
-                &mut most,
-                self.driver.kind.attributes.items_of_function,
-                function
-            )
-        );
-        let most = u32::try_from(most)
-            .ok()
-            .filter(|most| asked.is_ok() && *most > 0);
-        Ok((function, most))
+        let loader = self.loader();
+        let function = loader.function(module, name, parameters)?;
+        Ok((function, loader.most_items(function)))
     }
 
     /// What a kernel needs of the device in blocks of so many work items: registers of each, and which part of the work items

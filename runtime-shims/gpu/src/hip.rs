@@ -68,6 +68,7 @@ static ATTRIBUTES: Attributes = Attributes {
     items_at_once: Attributes::NOTHING,
     shared: Attributes::NOTHING,
     shared_of_function: Attributes::NOTHING,
+    single: Attributes::NOTHING,
 };
 
 type Text = unsafe extern "C" fn(Status) -> *const c_char;

@@ -50,7 +50,13 @@ pub unsafe fn okl_gpu_launch_v6(
     let has_processor = has_processor != 0;
     let done = match okl_job::of_ranks() {
         // SAFETY: as above.
-        Some(job) => unsafe { ranks::launch(job, &kernel, sizes, values, frame, has_processor) },
+        Some(job) => unsafe {
+            // Versions are this process's.
+            (job.private)(1);
+            let version = version(&kernel, sizes, &values, has_processor);
+            (job.private)(0);
+            ranks::launch(job, &kernel, sizes, (values, version), frame, has_processor)
+        },
         // SAFETY: as above.
         None => unsafe {
             let version = version(&kernel, sizes, &values, has_processor);

@@ -66,7 +66,7 @@ static NAMES: Names = Names {
     error_text: c"",
 };
 
-/// What [`attribute`] is asked for: work items, those of a direction from 1 on, blocks of a direction.
+/// What [`attribute`] is asked for: work items, those of a direction from 1 on, blocks of a direction, and how it computes.
 static ATTRIBUTES: Attributes = Attributes {
     items: 0,
     items_of: [1, 2, 3],
@@ -76,6 +76,7 @@ static ATTRIBUTES: Attributes = Attributes {
     items_at_once: Attributes::NOTHING,
     shared: Attributes::NOTHING,
     shared_of_function: Attributes::NOTHING,
+    single: 7,
 };
 
 const LOG: c_int = 1;
@@ -94,12 +95,15 @@ const INVALID_PLATFORM: Status = -1001;
 const TYPE: c_uint = 0x1000;
 const MAX_WORK_GROUP_SIZE: c_uint = 0x1004;
 const MAX_WORK_ITEM_SIZES: c_uint = 0x1005;
+const SINGLE_FP_CONFIG: c_uint = 0x101B;
 const DEVICE_NAME: c_uint = 0x102B;
 const SVM_CAPABILITIES: c_uint = 0x1053;
 const IL_VERSION: c_uint = 0x105B;
 const ALL_TYPES: u64 = 0xFFFF_FFFF;
 const TYPE_CPU: u64 = 2;
 const COARSE_GRAIN: u64 = 1;
+/// CL_FP_DENORM, CL_FP_INF_NAN and CL_FP_ROUND_TO_NEAREST.
+const AS_IEEE: u64 = 0b111;
 const READ_WRITE: u64 = 1;
 const QUEUE_PROPERTIES: u64 = 0x1093;
 const PROFILING: u64 = 2;
@@ -372,6 +376,10 @@ unsafe extern "C" fn attribute(value: *mut c_int, which: c_int, device: c_int) -
                 })?;
                 sizes[which as usize - 1] as u64
             }
+            7 => {
+                let single = number_of(session.calls, device, SINGLE_FP_CONFIG);
+                u64::from(single.unwrap_or(0) & AS_IEEE == AS_IEEE)
+            }
             _ => c_int::MAX as u64,
         };
         // SAFETY: the caller's variable.
@@ -505,6 +513,7 @@ unsafe extern "C" fn copy(to: Address, from: Address, bytes: usize, _: Handle) -
     with(|session| unsafe { queue_copy(session, false, pointer(to), pointer(from), bytes) })
 }
 
+/// Nobody waits for the driver's compiler who does something else meanwhile.
 unsafe extern "C" fn load(
     module: *mut Handle,
     image: *const c_void,
@@ -512,46 +521,33 @@ unsafe extern "C" fn load(
     _: *mut c_int,
     values: *mut *mut c_void,
 ) -> Status {
-    with(|session| {
-        // SAFETY: what `OPENCL.options` says stands there.
-        let [log, log_size, image_size] = unsafe { *values.cast::<[*mut c_void; 3]>() };
-        let calls = session.calls;
-        let mut status = 0;
-        // SAFETY: so many bytes of an image.
-        let program = unsafe {
-            (calls.clCreateProgramWithIL)(session.context, image, image_size.addr(), &mut status)
-        };
-        match status {
-            0 => {}
-            INVALID_OPERATION => return Err(TAKES_NO_SPIRV),
-            other => return Err(other),
+    // SAFETY: what `OPENCL.options` says stands there.
+    let [log, log_size, image_size] = unsafe { *values.cast::<[*mut c_void; 3]>() };
+    let parts = |one: &Session| (one.calls, one.context, one.device);
+    let Some((calls, context, device)) = session().as_ref().map(parts) else {
+        return INVALID_PLATFORM;
+    };
+    let mut status = 0;
+    // SAFETY: so many bytes of an image.
+    let program =
+        unsafe { (calls.clCreateProgramWithIL)(context, image, image_size.addr(), &mut status) };
+    match status {
+        0 => {}
+        INVALID_OPERATION => return TAKES_NO_SPIRV,
+        other => return other,
+    }
+    // SAFETY: a program and its device; the text has as much room as is said, and the variable is the caller's.
+    unsafe {
+        let (none, nothing) = (ptr::null_mut(), c"".as_ptr());
+        let built = (calls.clBuildProgram)(program, 1, &device, nothing, ptr::null(), none);
+        if built != 0 {
+            let room = log_size.addr() - 1;
+            (calls.clGetProgramBuildInfo)(program, device, BUILD_LOG, room, log, ptr::null_mut());
+            return built;
         }
-        // SAFETY: a program and its device; the text has as much room as is said.
-        unsafe {
-            let built = (calls.clBuildProgram)(
-                program,
-                1,
-                &session.device,
-                c"".as_ptr(),
-                ptr::null(),
-                ptr::null_mut(),
-            );
-            if built != 0 {
-                let room = log_size.addr() - 1;
-                (calls.clGetProgramBuildInfo)(
-                    program,
-                    session.device,
-                    BUILD_LOG,
-                    room,
-                    log,
-                    ptr::null_mut(),
-                );
-                return Err(built);
-            }
-            *module = program;
-        }
-        Ok(())
-    })
+        *module = program;
+    }
+    0
 }
 
 unsafe extern "C" fn function(

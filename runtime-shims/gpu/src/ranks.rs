@@ -15,6 +15,7 @@ use crate::offload::{Copied, Copies, Part, words};
 use crate::places::{self, Context};
 use crate::program::{self, State, runs};
 use crate::values::Values;
+use crate::versions::Version;
 
 /// Works with the device, or whatever needs memory that is this process's alone.
 pub fn apart<R>(job: &ForDevices, body: impl FnOnce(&mut State) -> R) -> R {
@@ -33,7 +34,7 @@ pub unsafe fn launch(
     job: &ForDevices,
     kernel: &Described,
     sizes: [[i64; 3]; 2],
-    values: Values,
+    (values, version): (Values, Option<Version>),
     frame: usize,
     has_processor: bool,
 ) -> Result<bool, String> {
@@ -97,7 +98,7 @@ pub unsafe fn launch(
     let (all, results) = apart(job, |state| match state {
         // SAFETY: the caller's promise.
         State::Device(offload) => unsafe {
-            offload.launch_on_copies(kernel, sizes, values, copies)
+            offload.launch_on_copies(kernel, sizes, (values, version), copies)
         },
         _ => Err(format!("{words}: the device is gone")),
     })?;

@@ -148,6 +148,8 @@ pub struct Attributes {
     pub shared: c_int,
     /// Of a function: those that it may be given, which can be changed.
     pub shared_of_function: c_int,
+    /// Whether it computes with numbers of single precision as IEEE 754 says, the smallest ones, too; else all do.
+    pub single: c_int,
 }
 
 impl Attributes {

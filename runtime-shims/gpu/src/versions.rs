@@ -3,7 +3,7 @@
 //!
 //! Guarantee: a kernel is launched in a version whose values are those that it is passed, or as it was compiled ahead of time.
 
-use okl_abi::jit::{JitCode, JitValue, value};
+use okl_abi::jit::{JitCode, JitValue, code_flags, value};
 use okl_versions::{Asked, Receiver, Turn};
 
 use crate::described::Described;
@@ -13,7 +13,11 @@ use crate::values::Values;
 
 /// A kernel of a version, on the device.
 #[derive(Clone, Copy)]
-pub struct Kernel(pub Handle);
+pub struct Kernel {
+    function: Handle,
+    /// See [`Loader::is_exact`].
+    is_exact: bool,
+}
 
 // SAFETY: a handle of a driver, which any thread may use.
 unsafe impl Send for Kernel {}
@@ -31,7 +35,7 @@ pub struct Version {
 impl Version {
     /// What is launched in place of the kernel.
     pub fn function(&self) -> Option<Handle> {
-        self.kernel.map(|one| one.0)
+        self.kernel.map(|one| one.function)
     }
 
     /// Whether is to be measured how long the launch takes.
@@ -68,12 +72,14 @@ pub unsafe fn find(
     };
     let (entry, parameters) = (kernel.entry, kernel.parameters);
     let shared = u32::try_from(kernel.shared).unwrap_or(u32::MAX);
+    let is_exact = loader.is_exact;
+    let all = sizes.into_iter().fold(1, u32::saturating_mul);
     let load = || -> okl_versions::Load<Kernel> {
         let entry = entry.to_owned();
         let parameters = parameters.to_vec();
         Box::new(move |image| {
-            let loaded = loader.load_kernel(image, &entry, &parameters, shared);
-            loaded.map(Kernel)
+            let function = loader.load_kernel(image, &entry, &parameters, (all, shared))?;
+            Ok(Kernel { function, is_exact })
         })
     };
     let asked = Asked {
@@ -85,8 +91,16 @@ pub unsafe fn find(
         },
         load: Some(&load),
         unwanted: 0,
-        compiled: Kernel(std::ptr::null_mut()),
-        accepts: |version, _, _| Ok(version),
+        compiled: Kernel {
+            function: std::ptr::null_mut(),
+            is_exact,
+        },
+        accepts: |version, _, flags| match flags & (code_flags::SINGLE | code_flags::LOOSE) {
+            code_flags::SINGLE if !version.is_exact => {
+                Err("the device computes otherwise with the smallest numbers".to_owned())
+            }
+            _ => Ok(version),
+        },
     };
     // SAFETY: the caller's promise; all versions of such code are of this type.
     let call = unsafe { okl_versions::find(&asked) }?;

@@ -96,6 +96,9 @@ enum Mode {
         /// Has programs run on an OpenCL device, and nowhere else.
         #[arg(long)]
         spirv: bool,
+        /// Has kernels on devices compiled once more at run time, and programs run nowhere else.
+        #[arg(long)]
+        jit: bool,
         #[command(flatten)]
         common: Common,
         /// Builds the programs for a device alone, and runs them there, emulated: so ten times as many run
@@ -112,6 +115,9 @@ enum Mode {
         /// Has programs run on an OpenCL device, and nowhere else.
         #[arg(long)]
         spirv: bool,
+        /// Has kernels on devices compiled once more at run time, and programs run nowhere else.
+        #[arg(long)]
+        jit: bool,
         #[command(flatten)]
         common: Common,
     },
@@ -352,8 +358,9 @@ fn main() -> ExitCode {
             seeds,
             print: false,
             spirv,
+            jit,
             common,
-        } => okl::run(seeds.range(), &common, spirv),
+        } => okl::run(seeds.range(), &common, okl::Runs { spirv, jit }),
         Mode::Op2 {
             seeds, print: true, ..
         } => {
@@ -364,9 +371,15 @@ fn main() -> ExitCode {
             seeds,
             print: false,
             spirv,
+            jit,
             common,
             devices,
-        } => op2::run(seeds.range(), &common, op2::Runs::of(devices, spirv)),
+        } => op2::run(
+            seeds.range(),
+            &common,
+            op2::Runs::of(devices || jit, spirv),
+            jit,
+        ),
         Mode::Random {
             seeds,
             for_devices,

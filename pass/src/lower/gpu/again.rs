@@ -15,7 +15,8 @@ use okl_abi::jit::{code_flags, value};
 
 use super::compile::{self, Failed};
 use super::launch::Kernel;
-use super::target::{Bound, CUDA, GpuTarget};
+use super::math;
+use super::target::{Bound, CUDA, GpuTarget, HIP, SPIRV};
 use crate::llvm::{Function, Intrinsic, Machine, Module, Opcode, OwnModule, Value, read_picked};
 use crate::lower::jit::embed::erase_unused;
 use crate::lower::jit::fold::{self, Known};
@@ -41,32 +42,24 @@ pub struct Place {
     pub size: i64,
 }
 
-/// The devices that kernels are compiled for once more. Others round as they like where LLVM does not know the numbers (AMD's
-/// libraries say so of divisions), or have a back end that would be a process of its own, with a copy of the program's memory.
-const TARGETS: [&GpuTarget; 1] = [&CUDA];
-
 /// For which device a kernel is compiled, as a note of the function.
 const TARGET: &str = "okl.device";
 
-/// Whether there are versions for a device.
-pub fn has_versions(target: &GpuTarget) -> bool {
-    TARGETS.contains(&target)
-}
+/// Why nothing is left of a kernel.
+pub const WHY_NOT: &str = "nothing that its kernel gets can be known";
 
-/// Why nothing is left of a kernel for these devices.
-pub fn why_not<'a>(targets: impl IntoIterator<Item = &'a GpuTarget>) -> String {
-    let targets: Vec<_> = targets.into_iter().collect();
-    match targets.iter().any(|one| has_versions(one)) {
-        true => "nothing that its kernel gets can be known".to_string(),
-        false => format!("there are no versions for {}", targets[0].words),
-    }
+/// The kind of device that has a [name](name_of).
+fn named(name: &str) -> Result<&'static GpuTarget, String> {
+    let mut all = [&CUDA, &SPIRV].into_iter().chain(&HIP);
+    let found = all.find(|one| name_of(one) == name);
+    found.ok_or_else(|| "it is for an unknown device".to_string())
 }
 
 fn name_of(target: &GpuTarget) -> String {
     format!("{}:{}", target.name, target.processor.name)
 }
 
-/// Leaves a kernel of a module for a device that has versions, as it is in front of the optimiser. `None`: nothing that it gets may be known.
+/// Leaves a kernel of a module for a device, as it is in front of the optimiser. `None`: nothing that it gets may be known.
 pub fn leave(device: &Module, kernel: &Kernel, target: &GpuTarget) -> Option<Left> {
     let function = device.function(&kernel.entry)?;
     let values = values(device, function, kernel);
@@ -78,19 +71,23 @@ pub fn leave(device: &Module, kernel: &Kernel, target: &GpuTarget) -> Option<Lef
     code.strip_debug_info();
     code.detach();
     erase_unused(&code);
-    let is_free = code.functions().into_iter().any(rounds_freely);
+    let functions = code.functions();
+    let is_free = functions.iter().any(|one| rounds_freely(*one, target));
+    let flags = [
+        (code_flags::DEVICE, true),
+        (code_flags::ROUNDS_FREELY, is_free),
+        (
+            code_flags::SINGLE,
+            functions.iter().any(|one| is_single(*one)),
+        ),
+    ];
     let own = code.function(&kernel.entry)?;
     own.mark(&code, TARGET, &name_of(target));
     Some(Left {
         entry: kernel.entry.clone(),
         bitcode: code.bitcode(),
         values,
-        flags: code_flags::DEVICE
-            | if is_free {
-                code_flags::ROUNDS_FREELY
-            } else {
-                0
-            },
+        flags: flags.iter().filter(|one| one.1).map(|one| one.0).sum(),
     })
 }
 
@@ -138,19 +135,41 @@ fn may_be_known(
 
 /// Whether a function's results depend on what is known while it is compiled: on what LLVM computes there of numbers that it
 /// knows, where devices compute something else.
-fn rounds_freely(function: Function<'_>) -> bool {
+fn rounds_freely(function: Function<'_>, target: &GpuTarget) -> bool {
     const ROUNDED: &str = " sin cos tan asin acos atan atan2 sinh cosh tanh exp exp2 exp10 log log2 log10 sincos pow powi ";
     let is_rounded = |name: &str| {
         let known = name.strip_prefix("llvm.");
         known.is_some_and(|known| ROUNDED.contains(&format!(" {known} ")))
     };
     let is_free = function.instructions().into_iter().any(|one| {
-        let intrinsic = one.as_call().and_then(|call| call.intrinsic());
+        let call = one.as_call();
+        let intrinsic = call.and_then(|call| call.intrinsic()).map(Intrinsic::name);
+        let is_root = intrinsic.as_deref() == Some("llvm.sqrt");
+        let divides = one.opcode() == Opcode::LLVMFDiv || is_root;
         one.opcode() == Opcode::LLVMFRem
-            || intrinsic.is_some_and(|one| is_rounded(&Intrinsic::name(one)))
+            || intrinsic.as_deref().is_some_and(is_rounded)
+            // AMD's libraries say that of divisions.
+            || divides && one.has_note("fpmath")
+            // OpenCL says it of those of single precision, and most functions are the driver's.
+            || target.library.is_none()
+                && (divides && !one.ty().lanes().0.is_double()
+                    || call.is_some_and(|call| math::is_inexact(&call.callee_name())))
     });
     // Products and sums are one operation on devices.
     is_free || rounding::is_free(function, true)
+}
+
+/// Whether a function computes with numbers of less than double precision, of which some devices take the smallest ones for 0.
+fn is_single(function: Function<'_>) -> bool {
+    let all = function.instructions().into_iter();
+    let mut types = all.flat_map(|one| {
+        let operands = one.operands().into_iter().map(Value::ty);
+        operands.chain([one.ty()]).collect::<Vec<_>>()
+    });
+    types.any(|ty| {
+        let ty = ty.lanes().0;
+        ty.is_floating() && !ty.is_double()
+    })
 }
 
 /// Code for a device, and how many nanoseconds it took to simplify it.
@@ -165,8 +184,8 @@ pub fn make(bitcode: &[u8], known: &[Known<'_>]) -> Result<(Vec<u8>, u64), Strin
         Some((one.name(), name))
     });
     let (entry, target) = found.ok_or("it has no kernel")?;
-    let target = TARGETS.into_iter().find(|one| name_of(one) == target);
-    let target = target.ok_or("it is for an unknown device")?;
+    let target = named(&target)?;
+    compile::say_version(&mut device, target);
     let machine = Machine::of(&target.processor);
     let machine = machine.ok_or_else(|| format!("this LLVM has no code for {}", target.words))?;
     put_in(&device, &entry, known, target)?;
@@ -176,6 +195,22 @@ pub fn make(bitcode: &[u8], known: &[Known<'_>]) -> Result<(Vec<u8>, u64), Strin
     let simplified = start.elapsed().as_nanos() as u64;
     let code = compile::code(&machine, &mut device, target).map_err(told)?;
     Ok((code, simplified))
+}
+
+/// What a process of its own makes code of: [`make_apart`].
+pub fn to_compile(device: &Module, target: &GpuTarget) -> Vec<u8> {
+    [name_of(target).as_bytes(), b"\0", &device.bitcode()].concat()
+}
+
+/// The code of a module that was simplified in another process.
+pub fn make_apart(from: &[u8]) -> Option<Vec<u8>> {
+    let end = from.iter().position(|byte| *byte == 0)?;
+    let target = named(std::str::from_utf8(&from[..end]).ok()?).ok()?;
+    let mut device = OwnModule::read(&from[end + 1..]).ok()?;
+    device.tell_nobody();
+    let machine = Machine::of(&target.processor)?;
+    let code = compile::compiled(&machine, &mut device, target)?;
+    compile::finished(code, target).ok()
 }
 
 /// Has a kernel use these values.
@@ -215,7 +250,12 @@ fn put_in(
     if let [x, y, z] = items[..] {
         match &target.bound {
             Bound::Directions(name) => kernel.mark(device, name, &format!("{x},{y},{z}")),
-            Bound::Counts(_) | Bound::Nothing => {}
+            Bound::Counts(name) => {
+                let all = u64::from(x) * u64::from(y) * u64::from(z);
+                kernel.mark(device, name, &format!("{all},{all}"));
+            }
+            // What a block may have at most, the driver says when it has compiled it.
+            Bound::Nothing => {}
         }
     }
     Ok(())
@@ -250,9 +290,53 @@ mod tests {
         );
         let found = ["f", "g", "h", "i"].map(|name| {
             let function = module.function(name).expect("it is there");
-            rounds_freely(function)
+            rounds_freely(function, &CUDA)
         });
         assert_eq!(found, [false, true, true, true]);
+    }
+
+    #[test]
+    fn what_drivers_compute_otherwise_is_not_known() {
+        let module = OwnModule::parse(
+            "declare double @_Z3expd(double)
+            declare double @_Z5floord(double)
+            declare double @llvm.sqrt.f64(double)
+            declare float @llvm.sqrt.f32(float)
+            define double @f(double %a, double %b) {
+                %c = fdiv double %a, %b
+                %d = call double @llvm.sqrt.f64(double %c)
+                %e = call double @_Z5floord(double %d)
+                ret double %e
+            }
+            define float @g(float %a, float %b) {
+                %c = fdiv float %a, %b
+                ret float %c
+            }
+            define float @h(float %a) {
+                %b = call float @llvm.sqrt.f32(float %a)
+                ret float %b
+            }
+            define double @i(double %a) {
+                %b = call double @_Z3expd(double %a)
+                ret double %b
+            }
+            define double @j(double %a) {
+                %b = fdiv double 1.0, %a, !fpmath !0
+                ret double %b
+            }
+            define float @k(float %a) {
+                %b = fadd float %a, %a
+                ret float %b
+            }
+            !0 = !{float 2.5}",
+        );
+        let all = ["f", "g", "h", "i", "j", "k"];
+        let functions = all.map(|name| module.function(name).expect("it is there"));
+        let free = |target| functions.map(|one| rounds_freely(one, target));
+        assert_eq!(free(&SPIRV), [false, true, true, true, true, false]);
+        assert_eq!(free(&HIP[0]), [false, false, false, false, true, false]);
+        let single = functions.map(is_single);
+        assert_eq!(single, [false, true, true, false, false, true]);
     }
 
     #[test]

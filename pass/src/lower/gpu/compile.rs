@@ -16,7 +16,7 @@ use crate::analysis::variables::is_harmless;
 use crate::diagnostic::user_name;
 use crate::llvm::{
     Builder, Function, Linkage, Machine, Module, Opcode, OwnModule, Silence, Type, Update, Value,
-    apart,
+    apart, worker,
 };
 use crate::lower::jit::rounding;
 
@@ -148,7 +148,7 @@ pub fn build<H>(
         function.mark(&device, ALONE, &alone.join(","));
     }
     let mut left = Vec::new();
-    if is_left && again::has_versions(target) {
+    if is_left {
         // Which products and sums become one operation is not to depend on what is known then.
         rounding::fix(&device, true);
         let found = kernels.iter();
@@ -222,23 +222,43 @@ pub fn code(
     if target.is_for_ptxas {
         machine.expand_atomics(device);
     }
-    let mut compile = || {
-        let code = machine.compile(device, target.code == Code::Assembly);
-        code.filter(|_| !device.has_failed())
-    };
+    if let Some(worker) = worker().filter(|_| target.is_made_apart()) {
+        let made = worker.make(&again::to_compile(device, target));
+        return match made {
+            Some(code) => Ok(code),
+            None => failed(
+                None,
+                &format!(
+                    "what makes code for {} is missing, or has none",
+                    target.words
+                ),
+            ),
+        };
+    }
     let code = match target.compiles_one {
-        true => apart(compile),
-        false => compile(),
+        true => apart(|| compiled(machine, device, target)),
+        false => compiled(machine, device, target),
     };
     match code {
-        Some(code) => match target.code {
-            Code::Assembly | Code::Object => Ok(code),
-            Code::Linked => link::shared(&code).or_else(|why| failed(None, &why)),
-        },
+        Some(code) => finished(code, target),
         _ => failed(
             None,
             &format!("LLVM has no code for it for {}", target.words),
         ),
+    }
+}
+
+/// What LLVM makes of such a module, here.
+pub fn compiled(machine: &Machine, device: &mut OwnModule, target: &GpuTarget) -> Option<Vec<u8>> {
+    let code = machine.compile(device, target.code == Code::Assembly);
+    code.filter(|_| !device.has_failed())
+}
+
+/// What the driver gets of that.
+pub fn finished(code: Vec<u8>, target: &GpuTarget) -> Result<Vec<u8>, Failed> {
+    match target.code {
+        Code::Assembly | Code::Object => Ok(code),
+        Code::Linked => link::shared(&code).or_else(|why| failed(None, &why)),
     }
 }
 
@@ -259,6 +279,11 @@ fn retarget(device: &mut OwnModule, target: &GpuTarget) {
     if let Some((name, number)) = target.flag {
         device.flag(name, number);
     }
+    say_version(device, target);
+}
+
+/// Notes which version of its language a module for a kind of device has.
+pub fn say_version(device: &mut OwnModule, target: &GpuTarget) {
     if let Some((name, version)) = target.version {
         device.say_version(name, version);
     }

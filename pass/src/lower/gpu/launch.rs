@@ -165,10 +165,9 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> Launches<'m> {
         };
         going.site.instruction().remark("Device", what, false);
         if jit_option() {
-            let targets = list.which.iter().map(|one| one.target);
-            let why = (!left).then(|| again::why_not(targets));
+            let why = (!left).then_some(again::WHY_NOT);
             let words = (noun(going), ", on a device");
-            embed::tell(going.site, words, why.as_deref());
+            embed::tell(going.site, words, why);
         }
     }
     several::finish(module, &of_regions, plan.has_cpu);

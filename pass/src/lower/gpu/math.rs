@@ -2,6 +2,7 @@
 
 use super::library::Library;
 use crate::llvm::{Call, Function, Intrinsic, Linkage, Module, Type};
+use crate::lower::jit::rounding;
 
 /// Functions of numbers of one type: their name in C and in LLVM, that in libraries, and how many numbers they take.
 const FUNCTIONS: [(&str, &str, usize); 47] = [
@@ -135,6 +136,19 @@ pub fn is_library(name: &str) -> bool {
             name == format!("_Z{}{known}{letters}", known.len())
         })
     })
+}
+
+/// Whether a function of that name is one of libclc's and OpenCL's whose results are not all exact, or rounded as they should be.
+pub fn is_inexact(name: &str) -> bool {
+    let plain = || {
+        let rest = name.strip_prefix("_Z")?;
+        let digits = rest.len()
+            - rest
+                .trim_start_matches(|one: char| one.is_ascii_digit())
+                .len();
+        rest[digits..].get(..rest[..digits].parse().ok()?)
+    };
+    is_library(name) && !plain().is_some_and(rounding::is_exact)
 }
 
 /// Has a module call a library's functions in place of those that are declared. Which it calls.

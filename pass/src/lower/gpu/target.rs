@@ -380,6 +380,11 @@ impl GpuTarget {
         }
     }
 
+    /// Whether its code is made in a process of its own, where this one is a program's.
+    pub fn is_made_apart(&self) -> bool {
+        self.compiles_one || self.code == Code::Linked
+    }
+
     /// What it has by names of functions.
     pub fn functions(&self) -> Vec<&'static str> {
         let mut names = vec![self.barrier.name];

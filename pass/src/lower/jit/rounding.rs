@@ -100,7 +100,7 @@ fn is_the_librarys(name: &str) -> bool {
 }
 
 /// Whether a function of mathematics has one right result, which is a number of the operands' precision.
-fn is_exact(name: &str) -> bool {
+pub fn is_exact(name: &str) -> bool {
     matches!(
         name,
         "sqrt"

@@ -10,11 +10,12 @@ use super::counts::{Ends, Told};
 use super::fold::{self, Known};
 use super::{counts, declared, join, ranges, rounding};
 use crate::analysis::runtime::{effects, effects_of};
-pub use crate::llvm::llvm_file;
 use crate::llvm::{
     Function, Linked, Machine, Module, OwnModule, in_program, own_targets, read_picked,
 };
+pub use crate::llvm::{employ, llvm_file, work};
 use crate::lower::gpu::again;
+pub use crate::lower::gpu::again::make_apart;
 use crate::marks::set_vector_bits;
 
 /// What is asked: see [`okl_abi::jit::JitRequest`].

@@ -14,6 +14,7 @@ use crate::mirrors::Moved;
 use crate::places;
 use crate::table::Address;
 use crate::values::Values;
+use crate::versions::Version;
 
 /// A range of the program's memory that the device has a copy of.
 pub struct Copied {
@@ -83,7 +84,7 @@ impl Offload {
         &mut self,
         kernel: &Described,
         [blocks, items]: [[i64; 3]; 2],
-        mut values: Values,
+        (mut values, version): (Values, Option<Version>),
         Copies {
             all: mut copies,
             objects,
@@ -115,7 +116,8 @@ impl Offload {
             let distance = values.address(at).wrapping_sub(copies[which].range.start);
             values.set(at, all[which].address.wrapping_add(distance as Address));
         }
-        self.run(doing, (number, None), kernel, [blocks, items], &mut values)?;
+        let run = (number, version);
+        self.run(doing, run, kernel, [blocks, items], &mut values)?;
         let results = self.results(doing, number, left, Vec::new(), &mut Vec::new())?;
         for (copy, mut kept) in copies.iter_mut().zip(all) {
             for part in copy.parts.iter_mut().filter(|part| part.writes) {

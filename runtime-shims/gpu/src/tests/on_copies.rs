@@ -50,7 +50,8 @@ fn launch(
         objects,
     };
     // SAFETY: as many arguments as parameters.
-    let launched = unsafe { offload.launch_on_copies(twice, [[1; 3], [32, 1, 1]], values, copies) };
+    let launched =
+        unsafe { offload.launch_on_copies(twice, [[1; 3], [32, 1, 1]], (values, None), copies) };
     let (all, _) = launched.unwrap();
     let after = all[1].parts[0].after.chunks_exact(8);
     let after = after.map(|one| f64::from_ne_bytes(one.try_into().unwrap()));

@@ -40,8 +40,18 @@ pub(crate) fn program(seed: u64) -> String {
 /// Of so many programs one runs on an OpenCL device, too, if that is able to: to start it takes long.
 const ONE_ON_OPENCL: u64 = 2;
 
-/// Runs the programs of `seeds`; `on_opencl`: on an OpenCL device alone.
-pub(crate) fn run(seeds: Range<u64>, common: &Common, on_opencl: bool) -> Result<Tally, String> {
+/// Where programs run, if not everywhere.
+#[derive(Clone, Copy)]
+pub(crate) struct Runs {
+    /// On an OpenCL device alone.
+    pub(crate) spirv: bool,
+    /// On devices alone, whose kernels are compiled once more.
+    pub(crate) jit: bool,
+}
+
+/// Runs the programs of `seeds`.
+pub(crate) fn run(seeds: Range<u64>, common: &Common, runs: Runs) -> Result<Tally, String> {
+    let on_opencl = runs.spirv;
     let tools = Tools::find(common)?;
     tools.require_libraries()?;
     let folder = common.folder()?;
@@ -54,13 +64,14 @@ pub(crate) fn run(seeds: Range<u64>, common: &Common, on_opencl: bool) -> Result
         }
     };
     let seeds: Vec<u64> = seeds.collect();
-    let on_devices = AtomicUsize::new(0);
+    let [on_devices, versions] = [(); 2].map(|()| AtomicUsize::new(0));
     let tally = jobs::run_all(
         &seeds,
         common.jobs,
         |seed| format!("seed {seed}"),
-        |seed| match test(&tools, folder.path(), *seed, opencl.as_ref(), on_opencl) {
-            Ok(kernels) => {
+        |seed| match test(&tools, folder.path(), *seed, opencl.as_ref(), runs) {
+            Ok([kernels, made]) => {
+                versions.fetch_add(made, Ordering::Relaxed);
                 on_devices.fetch_add(usize::from(kernels > 0), Ordering::Relaxed);
                 Outcome::Passed
             }
@@ -69,6 +80,9 @@ pub(crate) fn run(seeds: Range<u64>, common: &Common, on_opencl: bool) -> Result
     );
     let on_devices = on_devices.into_inner();
     println!("{on_devices} programs had kernels on the device");
+    if runs.jit {
+        println!("{} versions were made", versions.into_inner());
+    }
     // Of what an OpenCL device is not able to run it is not asked.
     let least = seeds.len() / if on_opencl { 8 } else { 4 };
     if tally.is_success() && on_devices < least {
@@ -77,14 +91,15 @@ pub(crate) fn run(seeds: Range<u64>, common: &Common, on_opencl: bool) -> Result
     Ok(tally)
 }
 
-/// Tests the program of a seed; how many of its nests of loops ran on the device.
+/// Tests the program of a seed; how many of its nests of loops ran on the device, and how many versions were made of them.
 fn test(
     tools: &Tools,
     folder: &Path,
     seed: u64,
     opencl: Option<&OpenCl>,
-    on_opencl: bool,
-) -> Result<usize, String> {
+    Runs { spirv, jit }: Runs,
+) -> Result<[usize; 2], String> {
+    let (on_opencl, is_elsewhere) = (spirv, !spirv && !jit);
     let program = generator::program(seed);
     let expected = interpreter::output(&program, seed);
     // Work items in another order: a difference is a mistake of the generator.
@@ -102,7 +117,9 @@ fn test(
         &["-O2"],
         &["-O2", "-g"],
     ];
-    let level = random.one_of(&levels);
+    // What is not optimised has no versions.
+    let levels = if jit { &levels[2..] } else { &levels };
+    let level = random.one_of(levels);
     let executable = folder.join(&name);
     let mut threads = [1, random.between(2, 5)].map(|threads| {
         let mut start = Command::new(&executable);
@@ -113,7 +130,7 @@ fn test(
     });
     let mut on_ranks = process::on_ranks(&executable, random.between(2, 4));
     on_ranks.env("OKL_VERIFY", random.between(0, 1).to_string());
-    let mut kernels = 0;
+    let (mut kernels, mut versions) = (0, 0);
     let mut check = |flags: &[&str], starts: &mut [Command]| {
         let mut compile = tools.driver("okl-c++");
         // `10u ^ 93u` is what it is.
@@ -138,10 +155,15 @@ fn test(
                 .lines()
                 .skip_while(|line| !line.starts_with(ON_DEVICE));
             kernels += told.skip(2).count();
+            let made = done.stderr.lines();
+            versions += made.filter(|line| line.contains(" made in ")).count();
+            if let Some(failed) = done.stderr.lines().find(|one| one.contains(FAILED)) {
+                return Err(format!("{}\n{failed}", how()));
+            }
         }
         Ok(())
     };
-    if !on_opencl {
+    if is_elsewhere {
         check(&["-O3", "-march=native"], &mut threads)?;
         check(level, &mut threads)?;
         // What threads cannot share, and the compiler tells of, is as right.
@@ -152,6 +174,7 @@ fn test(
     let device = |name: &str| {
         let mut start = Command::new(&executable);
         start.env("OKL_BACKEND", name).env("OKL_STATS", "1");
+        start.env("OKL_JIT", "turns").env("OKL_JIT_CACHE", "0");
         start
     };
     let mut emulated = device("cuda-emulated");
@@ -176,12 +199,16 @@ fn test(
         starts.push(start);
         targets = "--okl-target=cuda,spirv,cpu";
     }
-    check(&[level, &[targets, "-w"]].concat(), &mut starts)?;
-    Ok(kernels)
+    let jit: &[&str] = if jit { &["--okl-jit"] } else { &[] };
+    check(&[level, jit, &[targets, "-w"]].concat(), &mut starts)?;
+    Ok([kernels, versions])
 }
 
 /// With what the table of the kernels on a device begins; a line of names follows.
 const ON_DEVICE: &str = "okl: kernels on ";
+
+/// What is said of a version that could not be made.
+const FAILED: &str = " values: warning: failed";
 
 const EXACTLY: Comparison = Comparison::Exact;
 

@@ -65,8 +65,13 @@ impl Runs {
     }
 }
 
-/// Runs the programs of `seeds`.
-pub(crate) fn run(seeds: Range<u64>, common: &Common, runs: Runs) -> Result<Tally, String> {
+/// Runs the programs of `seeds`; with `jit`, kernels on devices are compiled once more.
+pub(crate) fn run(
+    seeds: Range<u64>,
+    common: &Common,
+    runs: Runs,
+    jit: bool,
+) -> Result<Tally, String> {
     let tools = Tools::find(common)?;
     tools.require_libraries()?;
     let folder = common.folder()?;
@@ -92,6 +97,7 @@ pub(crate) fn run(seeds: Range<u64>, common: &Common, runs: Runs) -> Result<Tall
                 folder,
                 counts: &counts,
                 runs,
+                jit,
                 opencl: opencl.as_ref(),
             };
             let run = |()| match runs {
@@ -131,6 +137,7 @@ struct Test<'a> {
     folder: PathBuf,
     counts: &'a Counts,
     runs: Runs,
+    jit: bool,
     opencl: Option<&'a OpenCl>,
 }
 
@@ -218,7 +225,9 @@ impl Test<'_> {
         random: &mut Random,
         expected: &Printed,
     ) -> Result<(), String> {
-        let level = random.one_of(&["-O0", "-O2", "-O3"]);
+        // What is not optimised has no versions.
+        let levels = ["-O0", "-O2", "-O3"];
+        let level = random.one_of(if self.jit { &levels[1..] } else { &levels });
         let build = self.build("opencl", &[level, "-mllvm", "-okl-target=spirv,cpu"], true)?;
         for way in ways_on_a_device(random) {
             let way = way.with("OKL_BACKEND", "spirv");
@@ -240,6 +249,9 @@ impl Test<'_> {
                 .arg("-g1")
                 .arg(format!("-fpass-plugin={}", self.tools.plugin.display()))
                 .args(["-Rpass=okl", "-Rpass-missed=okl"]);
+        }
+        if has_plugin && self.jit {
+            command.args(["-mllvm", "-okl-jit"]);
         }
         command
             .arg(self.folder.join("program.cpp"))
@@ -277,6 +289,7 @@ impl Test<'_> {
     fn launch(&self, build: &Path, way: &Way) -> Result<Printed, String> {
         let folder = tempfile::tempdir_in(&self.folder).map_err(|error| error.to_string())?;
         let mut command = command_of(build, way);
+        command.env("OKL_JIT", "turns").env("OKL_JIT_CACHE", "0");
         if let Some(opencl) = self.opencl.filter(|_| way.backend() == Some("spirv")) {
             opencl.serves(&mut command);
         }
