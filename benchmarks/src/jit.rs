@@ -83,7 +83,7 @@ struct Program {
     tiny: Option<&'static [&'static str]>,
 }
 
-const PROGRAMS: [Program; 4] = [
+const PROGRAMS: [Program; 5] = [
     Program {
         name: "loops",
         what: "Loops of OpenMP's whose lengths are read from the command line: a stencil of radius 4, a sparse matrix with 9 \
@@ -138,9 +138,24 @@ const PROGRAMS: [Program; 4] = [
         arguments: &["write", VALUES],
         tiny: None,
     },
+    Program {
+        name: CALLS,
+        what: "1000 calls of what hardly does anything: a region of OpenMP's whose loop has a turn, and a loop of OP2's over a \
+               set with an element.",
+        compiler: "okl-c++",
+        flags: &["-std=c++17", "-fopenmp"],
+        source: "programs/jit/calls.cpp",
+        ways: &[AHEAD, VERSIONS],
+        loops: &["region", "set"],
+        arguments: &[],
+        tiny: Some(&["16"]),
+    },
 ];
 
 const AIRFOIL: &str = "airfoil";
+/// The program whose loops do hardly anything, and how many calls each of its times is of.
+const CALLS: &str = "calls";
+const CALLS_TIMED: f64 = 1000.0;
 /// Cells along and away from the airfoil.
 const MESH: [&str; 2] = ["100", "150"];
 const TINY_MESH: [&str; 2] = ["10", "15"];
@@ -221,15 +236,17 @@ pub(crate) fn run(
             table(&mut text, program, &all, threads);
             aims.note_versions(program, &all, threads);
         }
-        let [generic, jit] = [0, 1].map(|at: usize| fs::metadata(&all[at].executable));
-        if let (Ok(generic), Ok(jit)) = (generic, jit) {
-            let _ = writeln!(
-                text,
-                "\nThe executable has {} bytes, and {} with `--okl-jit`.",
-                generic.len(),
-                jit.len()
-            );
-        }
+        let sizes = |at: usize| sizes(&all[at].executable);
+        let [generic, jit] = [sizes(0)?, sizes(1)?];
+        let [text_before, before] = generic;
+        let grows = (jit[1] - before) / text_before;
+        let _ = writeln!(
+            text,
+            "\nThe program has {text_before:.0} bytes that it only reads, code among them, and {before:.0} in all; {:.0} in all with \
+             {JIT}: it grows by {grows:.2} of the former.",
+            jit[1]
+        );
+        aims.note_growth(program.name, grows);
         let memory = |at: usize| all[at].runs.last()?.memory;
         if let (Some(generic), Some(jit)) = (memory(0), memory(1)) {
             let _ = writeln!(
@@ -245,6 +262,17 @@ pub(crate) fn run(
         text.push_str(&aims.table());
     }
     Ok(text)
+}
+
+/// Bytes of a program that it only reads, and all that it has in its file and in memory.
+fn sizes(executable: &Path) -> Result<[f64; 2], String> {
+    let (stdout, _) = finish(Command::new("size").arg(executable))?;
+    let line = stdout.lines().nth(1).unwrap_or_default();
+    let mut numbers = line.split_whitespace().map_while(|one| one.parse().ok());
+    match (numbers.next(), numbers.next()) {
+        (Some(text), Some(data)) => Ok([text, text + data]),
+        _ => Err(format!("size: no sizes:\n{stdout}")),
+    }
 }
 
 fn make_mesh(root: &Path, folder: &Path, is_smoke: bool) -> Result<(), String> {
@@ -398,6 +426,16 @@ fn gain(one: &Measured, other: &Measured, name: &str) -> Option<Spread> {
     Spread::of_ratios(&seconds(other), &seconds(one))
 }
 
+/// How many seconds more a loop takes in `one` than in `other`, repetition by repetition.
+fn of_differences(one: &Measured, other: &Measured, name: &str) -> Option<Spread> {
+    let seconds = |run: &Found| run.seconds.get(name).copied();
+    let pairs = one.runs.iter().zip(&other.runs);
+    let more: Option<Vec<f64>> = pairs
+        .map(|(one, other)| Some(seconds(one)? - seconds(other)?))
+        .collect();
+    Spread::of(&more?)
+}
+
 fn table(text: &mut String, program: &Program, all: &[Measured], threads: u32) {
     let noun = if threads == 1 { "thread" } else { "threads" };
     let _ = writeln!(
@@ -446,9 +484,41 @@ impl Aims {
     const LOSS: f64 = 1.02;
     /// With the processor's own operations, of the time of code that was compiled for it.
     const OF_NATIVE: f64 = 1.05;
+    /// Nanoseconds that a call takes longer.
+    const CALL: f64 = 100.0;
+    /// By that part of what it only reads a program grows.
+    const GROWTH: f64 = 1.0;
+
+    fn note_growth(&mut self, name: &str, grows: f64) {
+        self.add(
+            format!("{name}: grows with {JIT} by that part of what it only reads"),
+            format!("{:.2} at most", Self::GROWTH),
+            Some(grows),
+            |found| found <= Self::GROWTH,
+        );
+    }
+
+    fn note_calls(&mut self, program: &Program, all: &[Measured], of: &str) {
+        for name in program.loops {
+            let found = of_differences(&all[1], &all[0], name);
+            self.add(
+                format!("{of}, `{name}`: nanoseconds that a call takes longer with {JIT}"),
+                format!("{:.0} at most", Self::CALL),
+                found.map(|of| of.median / CALLS_TIMED * 1e9),
+                |found| found <= Self::CALL,
+            );
+        }
+    }
 
     fn note_versions(&mut self, program: &Program, all: &[Measured], threads: u32) {
         let of = format!("{} on {threads} threads", program.name).replace("1 threads", "1 thread");
+        if program.name == CALLS {
+            // Threads that wait for each other take longer than that, and never the same time.
+            if threads == 1 {
+                self.note_calls(program, all, &of);
+            }
+            return;
+        }
         let at = |name| program.ways.iter().position(|one| one.name == name);
         let (Some(jit), Some(free), Some(native)) = (at(JIT), at(FREE), at(NATIVE)) else {
             return;
@@ -539,6 +609,24 @@ mod tests {
         let mut aims = Aims::default();
         aims.note_versions(&PROGRAMS[0], &all, 1);
         assert!(aims.0.iter().all(|one| !one.3));
+    }
+
+    #[test]
+    fn what_a_call_takes_longer_is_told_in_nanoseconds() {
+        let calls = PROGRAMS.iter().find(|one| one.name == CALLS);
+        let calls = calls.expect("it is there");
+        for (longer, is_so) in [(90e-9, true), (110e-9, false), (-1e-9, true)] {
+            let all = [1e-3, 1e-3 + longer * CALLS_TIMED].map(|one| with("set", &[one, one]));
+            let mut aims = Aims::default();
+            aims.note_versions(calls, &all, 1);
+            aims.note_versions(calls, &all, 2);
+            let found = aims.0.iter().map(|one| (&one.2[..], one.3));
+            let wanted = format!("{:.2}", longer * 1e9);
+            assert_eq!(
+                found.collect::<Vec<_>>(),
+                [("not known", false), (&wanted[..], is_so)]
+            );
+        }
     }
 
     #[test]
