@@ -309,16 +309,6 @@ impl Instruction<'_> {
         unsafe { okl_jit_keep_apart(self.raw()) }
     }
 
-    /// Whether a product and a sum may become one operation in it.
-    pub fn may_contract(self) -> bool {
-        // SAFETY: an instruction, which is asked for flags if it has any.
-        unsafe {
-            LLVMCanValueUseFastMathFlags(self.raw()) != 0
-                && LLVMGetFastMathFlags(self.raw()) & inkwell::llvm_sys::LLVMFastMathAllowContract
-                    != 0
-        }
-    }
-
     /// Whether what it computes may be rounded or reordered as the compiler likes; that a product and a sum become one
     /// operation counts where it may `contract`.
     pub fn rounds_freely(self, contract: bool) -> bool {

@@ -61,13 +61,10 @@ struct Place<'m> {
 
 /// Leaves what of a lowered module can be left. True where the module was changed.
 pub fn leave(module: &Module, unit: &VectorUnit<'_>) -> bool {
-    let functions = module.functions().into_iter();
-    let fused = functions.filter(|one| !one.is_declaration() && fuses(*one));
-    let decided = fused.filter(|one| rounding::contract(module, *one)).count();
     let own = own::Functions::add(module);
     let left = check(module, unit);
     let is_left = emit(module, &left);
-    own.erase_unused() || is_left || decided > 0
+    own.erase_unused() || is_left
 }
 
 /// Finds what of a lowered module can be left.

@@ -1,7 +1,7 @@
 //! What results are, bit for bit, whatever is known of the values they are computed from and on whichever processor.
 //!
 //! A product and a sum that the program lets become one operation do so on processors that have it: so it was decided where
-//! the code was compiled ahead of time; where that was left to LLVM (`contract`) it is decided when the code is left, and for a processor without they did not.
+//! the code was compiled ahead of time; where that was left to LLVM (`contract`), and for a processor without, they did not.
 //! LLVM writes powers in another way where it knows an operand, and computes functions of numbers of less than double
 //! precision, where it knows them, with the library's functions of double precision; of a quotient (`remquo`) it gives more
 //! bits than the library. (What it computes in double precision it does with the library that the program has, and how numbers are rounded then is seen to by
@@ -26,49 +26,6 @@ pub fn fix(module: &Module, fused: bool) {
             }
         }
     }
-}
-
-/// Decides, for a processor that has the operation, which products and sums of a function become one where that is left to LLVM: all
-/// of numbers that it has it for, and whose product nothing else uses. True where the function was changed.
-pub fn contract(module: &Module, function: Function<'_>) -> bool {
-    let may: Vec<_> = function
-        .instructions()
-        .into_iter()
-        .filter(|one| one.may_contract())
-        .collect();
-    for &sum in &may {
-        let is_sum = matches!(sum.opcode(), Opcode::LLVMFAdd | Opcode::LLVMFSub);
-        if !is_sum || !sum.ty().is_float_or_double() {
-            continue;
-        }
-        let product = |at: usize| {
-            let found = sum.operand(at).as_op(Opcode::LLVMFMul)?;
-            let is_alone = found.users().len() == 1 && sum.operand(0) != sum.operand(1);
-            (found.may_contract() && is_alone).then_some((at, found))
-        };
-        let Some((at, product)) = product(1).or_else(|| product(0)) else {
-            continue;
-        };
-        let builder = Builder::before(module, sum);
-        let (mut a, b, mut c) = (product.operand(0), product.operand(1), sum.operand(1 - at));
-        match (sum.opcode(), at) {
-            (Opcode::LLVMFSub, 0) => c = builder.negate(c),
-            (Opcode::LLVMFSub, _) => a = builder.negate(a),
-            _ => {}
-        }
-        let both = builder.call_intrinsic(Intrinsic::named("llvm.fma"), &[a.ty()], &[a, b, c]);
-        sum.replace_all_uses_with(both);
-    }
-    for one in &may {
-        one.keep_apart();
-    }
-    // What became part of another operation is used no more.
-    const PARTS: [Opcode; 3] = [Opcode::LLVMFAdd, Opcode::LLVMFSub, Opcode::LLVMFMul];
-    let parts = may.iter().rev().filter(|one| PARTS.contains(&one.opcode()));
-    for one in parts.filter(|one| one.is_unused()) {
-        one.erase();
-    }
-    !may.is_empty()
 }
 
 fn calls(function: Function<'_>) -> impl Iterator<Item = Call<'_>> {
@@ -202,20 +159,10 @@ mod tests {
     fn results_are_free_where_the_program_says_so() {
         let module = OwnModule::parse(CODE);
         for fuses in [true, false] {
-            let is = |name| is_free(module.function(name).expect("it is there"), fuses);
+            let is_free = |name| is_free(module.function(name).expect("it is there"), fuses);
             let expected = [false, true, false, false, true, fuses];
-            assert_eq!(["f", "g", "h", "i", "j", "k"].map(is), expected);
+            assert_eq!(["f", "g", "h", "i", "j", "k"].map(is_free), expected);
         }
-        let module = OwnModule::parse(CODE);
-        let function = module.function("k").expect("it is there");
-        assert!(contract(&module, function) && !is_free(function, true));
-        let text = function.print();
-        assert!(
-            text.contains("llvm.fma.f64(double %a, double %a, double %a)"),
-            "{text}"
-        );
-        assert!(!text.contains("fmul") && !text.contains("fadd"), "{text}");
-        let module = OwnModule::parse(CODE);
         fix(&module, false);
         let text = module.function("k").expect("it is there").print();
         assert!(!text.contains("contract"), "{text}");
