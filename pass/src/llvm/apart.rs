@@ -266,13 +266,13 @@ mod tests {
     #[test]
     fn a_worker_makes_bytes_of_bytes_or_nothing() {
         let given = vec![65_u8; 1 << 20];
-        let made = worker(r"tr A B; printf '\\001'").make(&given);
+        let made = worker(r"tr A B; printf '\001'").make(&given);
         assert_eq!(made, Ok(vec![66; 1 << 20]));
         for fails in ["cat", "kill -9 $$", "exit 1"] {
             let why = worker(fails).make(&given).expect_err(fails);
             assert!(why.ends_with("has ended early"), "{fails}: {why}");
         }
-        let why = worker(r"printf 'why\\002'").make(&given);
+        let why = worker(r"printf 'why\002'").make(&given);
         assert_eq!(why, Err("why".to_owned()));
         let missing = Worker {
             program: CString::new("/nowhere").expect("it has no NUL"),
@@ -298,7 +298,7 @@ mod tests {
                 let (mut all, mut before) = (std::mem::zeroed(), std::mem::zeroed());
                 libc::sigfillset(&mut all);
                 libc::pthread_sigmask(libc::SIG_BLOCK, &all, &mut before);
-                let made = worker(r"printf 'A\\001'").make(&[]);
+                let made = worker(r"printf 'A\001'").make(&[]);
                 libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
                 let is_known = libc::waitpid(-1, std::ptr::null_mut(), 0) != -1;
                 (made == Ok(vec![b'A']) && TOLD.load(Relaxed) == 0 && !is_known).then(Vec::new)
