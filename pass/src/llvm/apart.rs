@@ -18,6 +18,9 @@ const LIMIT: u32 = 300;
 /// Behind the bytes of one that has come to its end.
 const DONE: u8 = 1;
 
+/// Behind a worker's bytes that say why it has made nothing.
+const FAILED: u8 = 2;
+
 /// What it gives; `None` where it gives nothing, ends in another way, or there can be no such process.
 pub fn apart(work: impl FnOnce() -> Option<Vec<u8>>) -> Option<Vec<u8>> {
     let mut ends = [0; 2];
@@ -105,14 +108,16 @@ struct Start<'a> {
 }
 
 impl Worker {
-    /// What it makes of some bytes; `None` where it makes nothing, ends in another way, or cannot be started.
+    /// What it makes of some bytes, or why it makes nothing.
     ///
     /// The program is not told of the end of a process that it has not started: the new one is the child of one in between,
     /// which has this one's memory, runs while this thread waits, and whose end is told to nobody.
-    pub fn make(&self, bytes: &[u8]) -> Option<Vec<u8>> {
-        let (from, mut to) = (memory()?, memory()?);
-        (&from).write_all(bytes).ok()?;
-        (&from).rewind().ok()?;
+    pub fn make(&self, bytes: &[u8]) -> Result<Vec<u8>, String> {
+        let name = self.program.to_string_lossy();
+        let told = |why: io::Error| format!("there is no memory for what {name} does: {why}");
+        let (mut from, mut to) = (memory().map_err(told)?, memory().map_err(told)?);
+        from.write_all(bytes).map_err(told)?;
+        from.rewind().map_err(told)?;
         let pointers = |all: &[CString]| -> Vec<*mut c_char> {
             let all = all.iter().map(|one| one.as_ptr().cast_mut());
             all.chain([ptr::null_mut()]).collect()
@@ -124,25 +129,32 @@ impl Worker {
             environment: &pointers(&environment),
             files: [from.as_raw_fd(), to.as_raw_fd()],
         };
-        const STACK: usize = 256 << 10;
-        let mut stack = vec![0_u128; STACK / size_of::<u128>()];
+        const STACK: usize = 128 << 10;
+        let mut stack = [MaybeUninit::<u128>::uninit(); STACK / size_of::<u128>()];
         // SAFETY: the process runs on a stack of its own while this thread waits, and accesses what is passed to it, and what is
         // this thread's.
-        unsafe {
+        let is_started = unsafe {
             let top = stack.as_mut_ptr_range().end.cast();
             let flags = libc::CLONE_VM | libc::CLONE_VFORK;
             let process = libc::clone(run, top, flags, (&raw const start).cast_mut().cast());
-            if process == -1 {
-                return None;
-            }
-            while libc::waitpid(process, ptr::null_mut(), libc::__WALL) == -1
+            let mut status = 0;
+            while process != -1
+                && libc::waitpid(process, &mut status, libc::__WALL) == -1
                 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
             {}
+            process != -1 && status == 0
+        };
+        if !is_started {
+            return Err(format!("{name}, which makes it, cannot be started"));
         }
         let mut made = Vec::new();
-        to.rewind().ok()?;
-        to.read_to_end(&mut made).ok()?;
-        (made.pop() == Some(DONE)).then_some(made)
+        to.rewind().map_err(told)?;
+        to.read_to_end(&mut made).map_err(told)?;
+        match made.pop() {
+            Some(DONE) => Ok(made),
+            Some(FAILED) => Err(String::from_utf8_lossy(&made).into_owned()),
+            _ => Err(format!("{name}, which makes it, has ended early")),
+        }
     }
 }
 
@@ -189,11 +201,11 @@ extern "C" fn run(start: *mut c_void) -> c_int {
 }
 
 /// A file in memory, whose number is none of the standard ones: a program may have closed these.
-fn memory() -> Option<File> {
+fn memory() -> io::Result<File> {
     let own = |file| match file {
-        -1 => None,
+        -1 => Err(io::Error::last_os_error()),
         // SAFETY: it was just opened, and is nobody else's.
-        file => Some(unsafe { OwnedFd::from_raw_fd(file) }),
+        file => Ok(unsafe { OwnedFd::from_raw_fd(file) }),
     };
     // SAFETY: a name that lives through the call, and an open file.
     unsafe {
@@ -202,7 +214,7 @@ fn memory() -> Option<File> {
             libc::MFD_CLOEXEC,
         ))?;
         let file = own(libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 3))?;
-        Some(File::from(file))
+        Ok(File::from(file))
     }
 }
 
@@ -219,20 +231,22 @@ fn environment() -> Vec<CString> {
     kept.filter_map(|one| CString::new(one).ok()).collect()
 }
 
-/// The worker's side: reads what it is given, and writes what it makes of that. Whether it made something.
-pub fn work(of: impl FnOnce(&[u8]) -> Option<Vec<u8>>) -> bool {
+/// The worker's side: reads what it is given, and writes what it makes of that, or why it makes nothing. Whether it has.
+pub fn work(of: impl FnOnce(&[u8]) -> Result<Vec<u8>, String>) -> bool {
     // SAFETY: a clock, which ends this process.
     unsafe { libc::alarm(LIMIT) };
     let mut given = Vec::new();
     if io::stdin().lock().read_to_end(&mut given).is_err() {
         return false;
     }
-    let Some(mut made) = catch_unwind(AssertUnwindSafe(|| of(&given))).ok().flatten() else {
-        return false;
+    let made = catch_unwind(AssertUnwindSafe(|| of(&given)));
+    let all = match made.unwrap_or_else(|_| Err("an internal error".to_string())) {
+        Ok(made) => [made, vec![DONE]].concat(),
+        Err(why) => [why.into_bytes(), vec![FAILED]].concat(),
     };
-    made.push(DONE);
+    let is_done = all.ends_with(&[DONE]);
     let mut to = io::stdout().lock();
-    to.write_all(&made).and_then(|()| to.flush()).is_ok()
+    to.write_all(&all).and_then(|()| to.flush()).is_ok() && is_done
 }
 
 #[cfg(test)]
@@ -252,16 +266,20 @@ mod tests {
     #[test]
     fn a_worker_makes_bytes_of_bytes_or_nothing() {
         let given = vec![65_u8; 1 << 20];
-        let made = worker(r"tr A B; printf '\\001'").make(&given);
-        assert_eq!(made, Some(vec![66; 1 << 20]));
-        for fails in ["cat", "cat; kill -9 $$", "exit 1"] {
-            assert_eq!(worker(fails).make(&given), None, "{fails}");
+        let made = worker(r"tr A B; printf '\001'").make(&given);
+        assert_eq!(made, Ok(vec![66; 1 << 20]));
+        for fails in ["cat", "kill -9 $$", "exit 1"] {
+            let why = worker(fails).make(&given).expect_err(fails);
+            assert!(why.ends_with("has ended early"), "{fails}: {why}");
         }
+        let why = worker(r"printf 'why\002'").make(&given);
+        assert_eq!(why, Err("why".to_owned()));
         let missing = Worker {
             program: CString::new("/nowhere").expect("it has no NUL"),
             arguments: Vec::new(),
         };
-        assert_eq!(missing.make(&given), None);
+        let why = missing.make(&given).expect_err("it is nowhere");
+        assert_eq!(why, "/nowhere, which makes it, cannot be started");
     }
 
     #[test]
@@ -280,10 +298,10 @@ mod tests {
                 let (mut all, mut before) = (std::mem::zeroed(), std::mem::zeroed());
                 libc::sigfillset(&mut all);
                 libc::pthread_sigmask(libc::SIG_BLOCK, &all, &mut before);
-                let made = worker(r"printf 'A\\001'").make(&[]);
+                let made = worker(r"printf 'A\001'").make(&[]);
                 libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
                 let is_known = libc::waitpid(-1, std::ptr::null_mut(), 0) != -1;
-                (made == Some(vec![b'A']) && TOLD.load(Relaxed) == 0 && !is_known).then(Vec::new)
+                (made == Ok(vec![b'A']) && TOLD.load(Relaxed) == 0 && !is_known).then(Vec::new)
             }
         });
         assert_eq!(is_right, Some(Vec::new()));

@@ -186,8 +186,7 @@ pub fn make(bitcode: &[u8], known: &[Known<'_>]) -> Result<(Vec<u8>, u64), Strin
     let (entry, target) = found.ok_or("it has no kernel")?;
     let target = named(&target)?;
     compile::say_version(&mut device, target);
-    let machine = Machine::of(&target.processor);
-    let machine = machine.ok_or_else(|| format!("this LLVM has no code for {}", target.words))?;
+    let machine = machine(target)?;
     put_in(&device, &entry, known, target)?;
     device.verify()?;
     let told = |failed: Failed| failed.why;
@@ -203,14 +202,20 @@ pub fn to_compile(device: &Module, target: &GpuTarget) -> Vec<u8> {
 }
 
 /// The code of a module that was simplified in another process.
-pub fn make_apart(from: &[u8]) -> Option<Vec<u8>> {
-    let end = from.iter().position(|byte| *byte == 0)?;
-    let target = named(std::str::from_utf8(&from[..end]).ok()?).ok()?;
-    let mut device = OwnModule::read(&from[end + 1..]).ok()?;
+pub fn make_apart(from: &[u8]) -> Result<Vec<u8>, String> {
+    let end = from.iter().position(|byte| *byte == 0);
+    let (name, bitcode) = from.split_at(end.ok_or("it names no device")?);
+    let target = named(&String::from_utf8_lossy(name))?;
+    let mut device = OwnModule::read(&bitcode[1..])?;
     device.tell_nobody();
-    let machine = Machine::of(&target.processor)?;
-    let code = compile::compiled(&machine, &mut device, target)?;
-    compile::finished(code, target).ok()
+    let machine = machine(target)?;
+    let code = compile::compiled(&machine, &mut device, target);
+    compile::finished(code, target).map_err(|failed| failed.why)
+}
+
+fn machine(target: &GpuTarget) -> Result<Machine, String> {
+    let machine = Machine::of(&target.processor);
+    machine.ok_or_else(|| format!("this LLVM has no code for {}", target.words))
 }
 
 /// Has a kernel use these values.

@@ -224,28 +224,13 @@ pub fn code(
     }
     if let Some(worker) = worker().filter(|_| target.is_made_apart()) {
         let made = worker.make(&again::to_compile(device, target));
-        return match made {
-            Some(code) => Ok(code),
-            None => failed(
-                None,
-                &format!(
-                    "what makes code for {} is missing, or has none",
-                    target.words
-                ),
-            ),
-        };
+        return made.or_else(|why| failed(None, &why));
     }
     let code = match target.compiles_one {
         true => apart(|| compiled(machine, device, target)),
         false => compiled(machine, device, target),
     };
-    match code {
-        Some(code) => finished(code, target),
-        _ => failed(
-            None,
-            &format!("LLVM has no code for it for {}", target.words),
-        ),
-    }
+    finished(code, target)
 }
 
 /// What LLVM makes of such a module, here.
@@ -255,11 +240,14 @@ pub fn compiled(machine: &Machine, device: &mut OwnModule, target: &GpuTarget) -
 }
 
 /// What the driver gets of that.
-pub fn finished(code: Vec<u8>, target: &GpuTarget) -> Result<Vec<u8>, Failed> {
-    match target.code {
+pub fn finished(code: Option<Vec<u8>>, target: &GpuTarget) -> Result<Vec<u8>, Failed> {
+    let none = || format!("LLVM has no code for it for {}", target.words);
+    let code = code.ok_or_else(none);
+    let finished = code.and_then(|code| match target.code {
         Code::Assembly | Code::Object => Ok(code),
-        Code::Linked => link::shared(&code).or_else(|why| failed(None, &why)),
-    }
+        Code::Linked => link::shared(&code),
+    });
+    finished.or_else(|why| failed(None, &why))
 }
 
 /// Has a module be as a kind of device wants it, but for its code.
