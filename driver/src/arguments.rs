@@ -256,6 +256,7 @@ impl Arguments {
         let passed = if in_files { expanded.clone() } else { words };
         let mut read = Self::of_words(Vec::new(), passed);
         read.scan(&expanded)?;
+        read.wishes.check_target()?;
         // Where the compiler gets other files in place of some.
         let all = Self::of_words(Vec::new(), expanded);
         read.expanded = [all.passed, all.inputs];
@@ -407,21 +408,27 @@ impl Wishes {
         all
     }
 
+    /// Finds targets that there are not. Those of plug-ins the pass knows, which loads them.
+    fn check_target(&self) -> Result<(), String> {
+        let targets = self.target.as_deref().unwrap_or(TARGETS[0]);
+        let mut all = targets.split(',').filter(|_| self.plugins.is_empty());
+        let is_unknown = |one: &&str| {
+            let own = one.strip_prefix("mpi+").unwrap_or(one);
+            !TARGETS.contains(&own) && !own.starts_with("hip:")
+        };
+        match all.find(is_unknown) {
+            Some(unknown) => Err(format!(
+                "unknown target '{unknown}' of --okl-target; valid are: {}, and what a plug-in that --okl-plugin names calls its own",
+                TARGETS.join(", ")
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// Reads an option without its prefix.
     fn read(&mut self, wish: &str) -> Result<(), String> {
         match wish.split_once('=') {
             Some(("target", targets)) => {
-                let mut all = targets.split(',');
-                let is_unknown = |one: &&str| {
-                    let own = one.strip_prefix("mpi+").unwrap_or(one);
-                    !TARGETS.contains(&own) && !own.starts_with("hip:")
-                };
-                if let Some(unknown) = all.find(is_unknown) {
-                    return Err(format!(
-                        "unknown target '{unknown}' of --okl-target; valid are: {}",
-                        TARGETS.join(", ")
-                    ));
-                }
                 // Which of them go together the plugin knows.
                 self.target = Some(targets.to_owned());
             }
@@ -599,9 +606,11 @@ mod tests {
         );
         assert_eq!(
             error("--okl-target=gpu"),
-            "unknown target 'gpu' of --okl-target; valid are: mpi, cpu, cuda, hip, spirv"
+            "unknown target 'gpu' of --okl-target; valid are: mpi, cpu, cuda, hip, spirv, and what a plug-in that --okl-plugin names calls its own"
         );
         assert_eq!(error("--okl-target=cuda,gpu"), error("--okl-target=gpu"));
+        let own = read("--okl-target=gpu,cpu --okl-plugin=p.so a.c").wishes;
+        assert_eq!(own.target.as_deref(), Some("gpu,cpu"));
         assert_eq!(
             read("--okl-target=mpi+cuda,cpu a.c")
                 .wishes

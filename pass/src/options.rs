@@ -2,7 +2,7 @@
 //!
 //! | option | pass parameter | compiler flag | environment |
 //! |---|---|---|---|
-//! | where loops go | `okl-lower<mpi>`, `okl-lower<cuda;cpu>` | `-mllvm -okl-target=mpi`, `=cuda,cpu`, `=mpi+cuda,cpu` | `OKL_TARGET=mpi` |
+//! | where loops go | `okl-lower<mpi>`, `okl-lower<cuda;cpu>` | `-mllvm -okl-target=mpi`, `=cuda,cpu`, `=mpi+cuda,cpu`, or as a plug-in names its own | `OKL_TARGET=mpi` |
 //! | declines are errors | `okl-lower<strict>` | `-mllvm -okl-strict` | |
 //! | parallel loops that follow each other are chains | `okl-lower<fuse>` | `-mllvm -okl-fuse` | |
 //! | code is left to be compiled once more | | `-mllvm -okl-jit` | |
@@ -14,15 +14,47 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::llvm::libdevice_option;
+use crate::llvm::{libdevice_option, user_targets};
 use crate::lower::gpu::target::{CUDA, HIP, HIP_USUAL, SPIRV};
 use crate::plan::{Plan, Target};
 
 /// What the user may call them. Behind `hip` there may be a processor: `hip:gfx942`; in front of the first one `mpi+`.
 const NAMES: [&str; 5] = ["mpi", "cpu", "cuda", "hip", "spirv"];
 
-fn valid() -> String {
-    format!("{}, mpi+cuda, mpi+hip, mpi+spirv", NAMES.join(", "))
+/// All of them, with those of the user's plug-ins.
+fn valid(own: &[String]) -> String {
+    let own: String = own.iter().map(|name| format!(", {name}")).collect();
+    let names = NAMES.join(", ");
+    format!("{names}, mpi+cuda, mpi+hip, mpi+spirv{own}")
+}
+
+/// Why a target of a plug-in cannot be called so.
+pub fn wrong_name(name: &str) -> Option<String> {
+    let is_letter = |one: char| one.is_ascii_alphanumeric() || "-_".contains(one);
+    let is_other = NAMES.contains(&name) || ["strict", "fuse"].contains(&name);
+    match (name.is_empty() || !name.chars().all(is_letter), is_other) {
+        (true, _) => Some(format!(
+            "a target cannot be called '{name}': letters, digits, - and _"
+        )),
+        (_, true) => Some(format!(
+            "a target cannot be called '{name}', which is okl's own"
+        )),
+        (false, false) => None,
+    }
+}
+
+/// The target of a plug-in that some names ask for, which are as they have to be then.
+fn own_target(names: &[&str], own: &[String]) -> Result<Option<String>, String> {
+    let is_own = |name: &&&str| own.iter().any(|one| one == **name);
+    let Some(name) = names.iter().find(is_own) else {
+        return Ok(None);
+    };
+    match names {
+        [_] | [_, "cpu"] if names[0] == *name => Ok(Some(name.to_string())),
+        _ => Err(format!(
+            "target '{name}' of a plug-in goes with 'cpu' behind it, and with no other"
+        )),
+    }
 }
 
 /// What is in front of a target that runs what a rank has of a loop.
@@ -136,6 +168,8 @@ fn libdevice_by(
 pub struct Options {
     /// Where regions go, where the user says it.
     pub plan: Option<Plan>,
+    /// The target of a plug-in that gets loops which threads would share; the plan is the processor's then.
+    pub own: Option<String>,
     /// Whether a decline is an error.
     pub strict: bool,
     /// Whether parallel loops that follow each other are chains.
@@ -151,6 +185,19 @@ impl Options {
         fuse_flag: bool,
         environment: Option<&str>,
     ) -> Result<Options, String> {
+        let own: Vec<_> = user_targets().into_iter().map(|one| one.name).collect();
+        let flags = (strict_flag, fuse_flag);
+        Self::read_with(&own, parameters, target_flag, flags, environment)
+    }
+
+    /// The same where plug-ins have these targets.
+    fn read_with(
+        own: &[String],
+        parameters: &str,
+        target_flag: &str,
+        (strict_flag, fuse_flag): (bool, bool),
+        environment: Option<&str>,
+    ) -> Result<Options, String> {
         let (mut strict, mut fuse) = (strict_flag, fuse_flag);
         let mut named = Vec::new();
         for word in parameters.split(';').filter(|word| !word.is_empty()) {
@@ -159,14 +206,15 @@ impl Options {
                 "fuse" => fuse = true,
                 _ if NAMES.contains(&word)
                     || word.starts_with("hip:")
-                    || word.starts_with(RANKS) =>
+                    || word.starts_with(RANKS)
+                    || own.iter().any(|one| one == word) =>
                 {
                     named.push(word)
                 }
                 _ => {
                     return Err(format!(
                         "okl: unknown parameter '{word}' of okl-lower; valid are: {}, strict, fuse",
-                        valid()
+                        valid(own)
                     ));
                 }
             }
@@ -182,11 +230,19 @@ impl Options {
             .into_iter()
             .filter(|(names, _)| !names.is_empty() && names[..] != [""]);
         let plan = given.next().map(|(names, place)| {
-            let plan = plan_called(names);
-            plan.map_err(|why| format!("okl: {why} {place}; valid are: {}", valid()))
+            let plan = own_target(&names, own).and_then(|found| match found {
+                Some(name) => Ok((Plan::local(), Some(name))),
+                None => plan_called(names).map(|plan| (plan, None)),
+            });
+            plan.map_err(|why| format!("okl: {why} {place}; valid are: {}", valid(own)))
         });
-        let plan = plan.transpose()?;
-        Ok(Options { plan, strict, fuse })
+        let (plan, own) = plan.transpose()?.unzip();
+        Ok(Options {
+            plan,
+            own: own.flatten(),
+            strict,
+            fuse,
+        })
     }
 }
 
@@ -245,6 +301,32 @@ mod tests {
         let cuda = plan("mpi+cuda");
         assert!(cuda.distribute && !cuda.has_cpu() && cuda.has_devices());
         assert!(!plan("mpi").has_devices());
+    }
+
+    #[test]
+    fn targets_of_plug_ins_go_alone_or_in_front_of_cpu() {
+        let own = ["mine".to_owned(), "yours".to_owned()];
+        let read = |names: &str| Options::read_with(&own, "", names, (false, false), None);
+        for names in ["mine", "mine,cpu"] {
+            let options = read(names).expect("valid options");
+            assert_eq!(options.own.as_deref(), Some("mine"), "{names}");
+            assert_eq!(options.plan, Some(Plan::local()), "{names}");
+        }
+        for names in [
+            "cpu,mine",
+            "mine,cuda",
+            "mpi,mine",
+            "mine,mine",
+            "mine,cpu,cpu",
+        ] {
+            let told = "okl: target 'mine' of a plug-in goes with 'cpu' behind it, and with no other of -okl-target; valid are: mpi, \
+                        cpu, cuda, hip, spirv, mpi+cuda, mpi+hip, mpi+spirv, mine, yours";
+            assert_eq!(read(names), Err(told.to_owned()), "{names}");
+        }
+        for wrong in ["", "a,b", "cpu", "strict"] {
+            assert!(wrong_name(wrong).is_some(), "{wrong}");
+        }
+        assert_eq!(wrong_name("my_pool-2"), None);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::analysis::iterations;
 use crate::diagnostic::{Declined, Site, report};
 use crate::ir::{Origin, ParallelLoop, Part, Region};
 use crate::llvm::{self, Call, Module, OwnModule, Point, Run, Severity};
-use crate::lower::{cpu, gpu, instance, jit, mpi, stated};
+use crate::lower::{cpu, gpu, instance, jit, mpi, stated, user_target};
 use crate::options::{Options, plan_called};
 use crate::plan::{Plan, Plans};
 use crate::recognise::{self, Found, loop_chain, op2};
@@ -129,14 +129,26 @@ fn lower_as(module: &Module, options: &Options) -> bool {
     // What threads share of blocks is regions: ranks share them like others.
     let blocks = Lowering::of_blocks(module, options).map(carry_out);
     let (is_right, blocks) = blocks.unwrap_or((true, false));
-    let rest = is_right && carry_out(Lowering::of(module, options)).1;
+    let (is_right, rest) = match is_right {
+        true => carry_out(Lowering::of(module, options)),
+        false => (false, false),
+    };
+    let own = options.own.as_deref().filter(|_| is_right);
+    let handed = own.is_some_and(|name| hand_over(module, name, options.strict));
     let settled = op2::settle(module);
     // Not before: copies of the module do not need it.
     if let Some(kept) = &mut kept {
         kept.is_open = asked.is_open && became.is_declined;
         module.note_bytes(KEPT, &kept.written());
     }
-    merged || chains || blocks || rest || settled || kept.is_some()
+    merged || chains || blocks || rest || handed || settled || kept.is_some()
+}
+
+/// Hands what threads would share to a target of a plug-in.
+fn hand_over(module: &Module, name: &str, strict: bool) -> bool {
+    let mut all = llvm::user_targets().into_iter();
+    let target = all.find(|one| one.name == name);
+    target.is_some_and(|target| user_target::run(module, &target, strict))
 }
 
 /// What is noted of a module for whoever links.
@@ -227,10 +239,22 @@ impl<'m> Lowering<'m> {
         if cut {
             found = recognise::recognise(module);
         }
-        Self {
+        let mut all = Self {
             prepared: prepared || cut,
             ..Self::check(module, found, plans, may_distribute, &whys)
+        };
+        if let Some(name) = &options.own {
+            // What becomes of its regions is told when they are handed over.
+            if let Regions::Keep(_, why) = &mut all.regions {
+                *why = None;
+            }
+            let sets = all.loops.sites.iter();
+            let sets = sets.filter(|(origin, _)| *origin == Origin::Op2ParLoop);
+            all.declined.extend(sets.map(|(origin, site)| {
+                user_target::stays(*origin, site.instruction(), name, "it is a loop over a set")
+            }));
         }
+        all
     }
 
     /// Finds out all that there is to do, and what cannot be done.

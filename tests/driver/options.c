@@ -4,7 +4,7 @@
 // UNKNOWN: okl-cc: error: unknown option '--okl-fast'; there are: --okl-target=mpi|cpu|[mpi+]cuda|[mpi+]hip|[mpi+]spirv[,cpu], --okl-strict, --okl-fuse, --okl-jit, --okl-plugin=FILE, --okl-libdevice=FILE|FOLDER|none, --okl-explain[=FILE], --okl-schedules=FILE, --okl-tune=COMMAND, --okl-tune-build=COMMAND, --okl-tune-program=FILE, --okl-tune-measure=TEXT, --okl-tune-runs=N, --okl-tune-limit=SECONDS, --okl-tune-ignore-output, --okl-show, --okl-normalize, --okl-occa, --okl-version
 // UNKNOWN-NEXT: ends with 1
 // RUN: (%okl-c++ --okl-target=gpu -c %s; echo "ends with $?") 2>&1 | FileCheck --check-prefix=TARGET --match-full-lines %s
-// TARGET: okl-c++: error: unknown target 'gpu' of --okl-target; valid are: mpi, cpu, cuda, hip, spirv
+// TARGET: okl-c++: error: unknown target 'gpu' of --okl-target; valid are: mpi, cpu, cuda, hip, spirv, and what a plug-in that --okl-plugin names calls its own
 // TARGET-NEXT: ends with 1
 //
 // RUN: %okl-cc --okl-show --okl-target=cpu --okl-strict -c '-DA="x y"' a.c | sed 's:%runtime-dir:LIB:g; s:-idirafter [^ ]*:-idirafter INCLUDE:g' | FileCheck --check-prefix=COMPILE --match-full-lines %s

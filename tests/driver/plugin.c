@@ -6,7 +6,7 @@
 // RUN: OMP_NUM_THREADS=3 %t | FileCheck --check-prefix=RUNS %s
 // RUN: not %okl-cc -O1 -g --okl-strict --okl-plugin=%t.so -c %s -o %t.o 2>&1 | FileCheck --check-prefix=STRICT %s
 // RUN: echo 'declare void @each(i64, ptr, ptr)' | opt-22 -load-pass-plugin=%plugin -passes='okl-plugins<%t.so>' -disable-output
-// RUN: for wrong in 1 2 3 4 5 6; do %okl-cc -shared -fPIC -DPLUGIN -DWRONG=$wrong -I$(llvm-config-22 --includedir) %s -o %t.$wrong.so && not %okl-cc -g --okl-plugin=%t.$wrong.so -c %s -o %t.o || exit 1; done > %t.told 2>&1; FileCheck --check-prefix=WRONG %s < %t.told
+// RUN: for wrong in 1 2 3 4 5 6 7 8 9 10; do %okl-cc -shared -fPIC -DPLUGIN -DWRONG=$wrong -I$(llvm-config-22 --includedir) %s -o %t.$wrong.so && not %okl-cc -g --okl-plugin=%t.$wrong.so -c %s -o %t.o || exit 1; done > %t.told 2>&1; FileCheck --check-prefix=WRONG %s < %t.told
 // RUN: cd / && for none in / none.so %runtime-dir/libokl_cpu.so ""; do not %okl-cc --okl-plugin=$none -c %s -o %t.o || exit 1; done > %t.told 2>&1; FileCheck --check-prefix=NONE %s < %t.told
 //
 // RUN: echo 'extern "C" int each(long, void (*)(long, void *), void *); void some(long, void *); struct S { ~S(); }; void f(void *data) { each(1, some, data); } void g(void *data) { S s; each(1, some, data); }' | %okl-c++ -x c++ - -c -O1 -g --okl-plugin=%t.so -Rpass-missed=okl -o %t.o 2>&1 | FileCheck --check-prefix=THROWS %s
@@ -31,6 +31,11 @@
 // WRONG:      error: plug-in {{.*}}.4.so: it was compiled for LLVM 21, and this is LLVM 22
 // WRONG:      error: plug-in {{.*}}.5.so: it is linked to an LLVM of its own; leave that out
 // WRONG:      plugin.c:{{[0-9]+}}:3: error: mine: the plug-in states a loop twice: see okl_plugin.h
+// WRONG:      plugin.c:{{[0-9]+}}:3: error: mine: the plug-in states a loop whose count is not known at the call: see okl_plugin.h
+// WRONG:      error: plug-in {{.*}}.8.so: it has erased a call that it has stated as a loop
+// WRONG:      plugin.c:{{[0-9]+}}:3: error: mine: the plug-in states a loop by what is of another LLVM context: see okl_plugin.h
+// WRONG:      error: plug-in {{.*}}.10.so: what it has stated of a loop is not known at the call
+// WRONG-NOT:  internal error
 // NONE:       error: plug-in /: it cannot be loaded: {{.*}}
 // NONE:       error: plug-in /none.so: it cannot be loaded: /none.so: cannot open shared object file
 // NONE:       error: plug-in {{.*}}libokl_cpu.so: it is no plug-in of this version of okl: it has no okl_plugin_entry_v1, as OKL_PLUGIN of okl_plugin.h makes it
@@ -67,8 +72,23 @@ static int recognise(const okl_v1 *okl, LLVMModuleRef module) {
   for (LLVMUseRef use = LLVMGetFirstUse(each); use; use = LLVMGetNextUse(use)) {
     LLVMValueRef call = LLVMGetUser(use);
     okl_parallel_for_v1 loop = {call, LLVMGetOperand(call, 0), LLVMGetOperand(call, 1), LLVMGetOperand(call, 2)};
-    if (!okl->parallel_for(okl, &loop) && WRONG == 6)
+#if WRONG == 7
+    loop.count = LLVMGetParam(LLVMGetNamedFunction(module, "square"), 0);
+#elif WRONG == 9
+    loop.count = LLVMConstInt(LLVMInt64TypeInContext(LLVMContextCreate()), 3, 0);
+#elif WRONG == 10
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
+    LLVMPositionBuilderBefore(builder, LLVMGetNextInstruction(call));
+    loop.data = LLVMBuildAlloca(builder, LLVMTypeOf(loop.count), "");
+    LLVMDisposeBuilder(builder);
+#endif
+    int is_other = okl->parallel_for(okl, &loop);
+    if (!is_other && WRONG == 6)
       okl->parallel_for(okl, &loop);
+    if (!is_other && WRONG == 8) {
+      LLVMInstructionEraseFromParent(call);
+      break;
+    }
   }
 #endif
   return 0;

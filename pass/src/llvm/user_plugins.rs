@@ -1,21 +1,26 @@
 //! The user's plug-ins: `runtime-shims/okl/include/okl_plugin.h` is what they are told. Here is that in Rust.
 //!
 //! Guarantee: a library that is not there, is of another version or is linked to another LLVM is an error, and nothing of it
-//! runs; what one states of values that are not of the module is refused.
+//! runs; what one states of values that are not of the module, or are not there where they are used, is refused.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
 
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::{
-    LLVMGetGlobalParent, LLVMGetTypeKind, LLVMGetVersion, LLVMIsAInstruction, LLVMTypeOf,
+    LLVMGetFirstBasicBlock, LLVMGetFirstFunction, LLVMGetFirstInstruction, LLVMGetGlobalParent,
+    LLVMGetNextBasicBlock, LLVMGetNextFunction, LLVMGetNextInstruction, LLVMGetTypeContext,
+    LLVMGetTypeKind, LLVMGetVersion, LLVMTypeOf,
 };
 use inkwell::llvm_sys::prelude::{LLVMModuleRef, LLVMValueRef};
 
 use super::{Call, Function, Instruction, Module, Value};
+use crate::options::wrong_name;
 
-/// What the name of a library's entry says: the version of all below.
+/// What the names of a library's entries say: the versions of all below. It has one of them, or both.
 const ENTRY: &CStr = c"okl_plugin_entry_v1";
+const TARGET_ENTRY: &CStr = c"okl_plugin_target_entry_v1";
 /// The version of LLVM that this is written for.
 const LLVM: c_uint = 22;
 
@@ -48,6 +53,134 @@ struct Description {
     recognise: Option<unsafe extern "C" fn(*const Host, LLVMModuleRef) -> c_int>,
 }
 
+/// `okl_target_loop_v1`.
+#[repr(C)]
+struct RawHanded {
+    before: LLVMValueRef,
+    count: LLVMValueRef,
+    body: LLVMValueRef,
+    data: LLVMValueRef,
+}
+
+/// `okl_plugin_target_v1`.
+#[repr(C)]
+struct TargetDescription {
+    size: c_uint,
+    llvm: c_uint,
+    name: *const c_char,
+    parallel_for: Option<unsafe extern "C" fn(*const RawHanded) -> *const c_char>,
+}
+
+/// A loop that a target is handed.
+#[derive(Clone, Copy)]
+pub struct Handed<'m> {
+    /// In front of it stands what runs the loop.
+    pub before: Instruction<'m>,
+    /// How many iterations there are: of 64 bits.
+    pub count: Value<'m>,
+    /// What runs those from one number up to another one.
+    pub body: Function<'m>,
+    /// What that gets.
+    pub data: Value<'m>,
+}
+
+/// A target of a plug-in's, which stays.
+#[derive(Clone)]
+pub struct UserTarget {
+    /// What the user calls it.
+    pub name: String,
+    parallel_for: unsafe extern "C" fn(*const RawHanded) -> *const c_char,
+}
+
+/// Those of all plug-ins that are loaded.
+static TARGETS: Mutex<Vec<UserTarget>> = Mutex::new(Vec::new());
+
+/// The targets of the plug-ins that are loaded.
+pub fn user_targets() -> Vec<UserTarget> {
+    TARGETS.lock().expect("no panic while it is locked").clone()
+}
+
+impl UserTarget {
+    /// Has it run a loop: what it builds stands in the module then. An error is why it does not take the loop.
+    pub fn parallel_for(&self, one: Handed<'_>) -> Result<(), String> {
+        let raw = RawHanded {
+            before: one.before.raw(),
+            count: one.count.raw(),
+            body: one.body.raw(),
+            data: one.data.raw(),
+        };
+        // SAFETY: a function of that type; what it gets lives through the call, and what it returns is null or a text.
+        unsafe {
+            let why = (self.parallel_for)(&raw);
+            match why.is_null() {
+                true => Ok(()),
+                false => Err(CStr::from_ptr(why).to_string_lossy().into_owned()),
+            }
+        }
+    }
+
+    /// Of a library that has one.
+    ///
+    /// # Safety
+    /// `library` is open, and what it has by the name of the entry is a function of that type, whose result stays.
+    unsafe fn of(library: *mut c_void) -> Result<Option<Self>, String> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let entry = libc::dlsym(library, TARGET_ENTRY.as_ptr());
+            if entry.is_null() {
+                return Ok(None);
+            }
+            let entry: extern "C" fn() -> *const TargetDescription = std::mem::transmute(entry);
+            let Some(description) = entry().as_ref() else {
+                return Err("it does not say what its target is".to_owned());
+            };
+            if (description.size as usize) < size_of::<TargetDescription>() {
+                return Err("what it says of its target is too short".to_owned());
+            }
+            is_for_this_llvm(description.llvm)?;
+            let (Some(parallel_for), false) =
+                (description.parallel_for, description.name.is_null())
+            else {
+                return Err("its target has no name, or no function".to_owned());
+            };
+            let name = CStr::from_ptr(description.name).to_string_lossy();
+            match wrong_name(&name) {
+                Some(why) => Err(why),
+                None => Ok(Some(Self {
+                    name: name.into_owned(),
+                    parallel_for,
+                })),
+            }
+        }
+    }
+
+    /// Has the user be able to name it.
+    fn register(self) -> Result<(), String> {
+        let mut all = TARGETS.lock().expect("no panic while it is locked");
+        match all.iter().find(|one| one.name == self.name) {
+            None => {
+                all.push(self);
+                Ok(())
+            }
+            // Of another module of this process.
+            Some(known) if known.parallel_for as usize == self.parallel_for as usize => Ok(()),
+            Some(_) => Err(format!(
+                "its target is called '{}', as that of another plug-in",
+                self.name
+            )),
+        }
+    }
+}
+
+fn is_for_this_llvm(its: c_uint) -> Result<(), String> {
+    match its {
+        LLVM => Ok(()),
+        _ => Err(format!(
+            "it was compiled for LLVM {its}, and this is LLVM {LLVM}"
+        )),
+    }
+}
+
 /// A call that runs `body` for each number below `count`, as a plug-in states.
 #[derive(Clone, Copy)]
 pub struct Stated<'m> {
@@ -73,7 +206,8 @@ pub trait Heard<'m> {
 
 /// A plug-in that is loaded, and stays.
 pub struct UserPlugin {
-    description: &'static Description,
+    /// Where it recognises loops.
+    description: Option<&'static Description>,
     /// What it calls itself.
     pub name: String,
 }
@@ -101,12 +235,22 @@ impl UserPlugin {
             if !its.is_null() && its != own {
                 return Err("it is linked to an LLVM of its own; leave that out".to_owned());
             }
+            let target = UserTarget::of(library)?;
             let entry = libc::dlsym(library, ENTRY.as_ptr());
             if entry.is_null() {
-                return Err(format!(
-                    "it is no plug-in of this version of okl: it has no {}, as OKL_PLUGIN of okl_plugin.h makes it",
-                    ENTRY.to_string_lossy()
-                ));
+                let Some(target) = target else {
+                    return Err(format!(
+                        "it is no plug-in of this version of okl: it has no {}, as OKL_PLUGIN of okl_plugin.h makes it, and no {}, as OKL_PLUGIN_TARGET does",
+                        ENTRY.to_string_lossy(),
+                        TARGET_ENTRY.to_string_lossy()
+                    ));
+                };
+                let name = target.name.clone();
+                target.register()?;
+                return Ok(Self {
+                    description: None,
+                    name,
+                });
             }
             let entry: extern "C" fn() -> *const Description = std::mem::transmute(entry);
             let Some(description) = entry().as_ref() else {
@@ -115,19 +259,20 @@ impl UserPlugin {
             if (description.size as usize) < size_of::<Description>() {
                 return Err("what it says of itself is too short".to_owned());
             }
-            if description.llvm != LLVM {
-                return Err(format!(
-                    "it was compiled for LLVM {}, and this is LLVM {LLVM}",
-                    description.llvm
-                ));
-            }
+            is_for_this_llvm(description.llvm)?;
             let name = match description.name.is_null() {
                 true => file.to_owned(),
                 false => CStr::from_ptr(description.name)
                     .to_string_lossy()
                     .into_owned(),
             };
-            Ok(Self { description, name })
+            if let Some(target) = target {
+                target.register()?;
+            }
+            Ok(Self {
+                description: Some(description),
+                name,
+            })
         }
     }
 
@@ -137,7 +282,7 @@ impl UserPlugin {
         module: &'m Module,
         heard: &mut dyn Heard<'m>,
     ) -> Result<(), c_int> {
-        let Some(recognise) = self.description.recognise else {
+        let Some(recognise) = self.description.and_then(|one| one.recognise) else {
             return Ok(());
         };
         let mut state = State { module, heard };
@@ -165,29 +310,36 @@ unsafe fn heard(host: *const Host, work: impl FnOnce(&mut State<'_, '_>) -> c_in
     catch_unwind(AssertUnwindSafe(|| work(state))).unwrap_or(1)
 }
 
-/// Whether a value is an instruction of a module.
+/// Whether a value is an instruction of a module. It may be one that is gone, and is not looked at before it is found.
 fn is_instruction_of(one: LLVMValueRef, module: &Module) -> bool {
-    // SAFETY: null or a value.
-    unsafe { !one.is_null() && !LLVMIsAInstruction(one).is_null() && parent(one) == module.raw() }
+    // SAFETY: a live module, whose functions, blocks and instructions are gone through.
+    unsafe {
+        let mut function = LLVMGetFirstFunction(module.raw());
+        while !function.is_null() {
+            let mut block = LLVMGetFirstBasicBlock(function);
+            while !block.is_null() {
+                let mut at = LLVMGetFirstInstruction(block);
+                while !at.is_null() {
+                    if at == one {
+                        return true;
+                    }
+                    at = LLVMGetNextInstruction(at);
+                }
+                block = LLVMGetNextBasicBlock(block);
+            }
+            function = LLVMGetNextFunction(function);
+        }
+    }
+    false
 }
 
-/// The module of an instruction.
-///
-/// # Safety
-/// It is one.
-unsafe fn parent(one: LLVMValueRef) -> LLVMModuleRef {
-    use inkwell::llvm_sys::core::{LLVMGetBasicBlockParent, LLVMGetInstructionParent};
-    // SAFETY: the caller's promise; one that is in no function is of no module.
-    unsafe {
-        let block = LLVMGetInstructionParent(one);
-        if block.is_null() {
-            return std::ptr::null_mut();
-        }
-        let function = LLVMGetBasicBlockParent(block);
-        match function.is_null() {
-            true => std::ptr::null_mut(),
-            false => LLVMGetGlobalParent(function),
-        }
+/// Whether a value can be there where a call is: a constant, or of the same function.
+fn is_there<'m>(one: Value<'m>, call: Call<'m>) -> bool {
+    let caller = call.instruction().function();
+    match (one.as_instruction(), one.as_parameter()) {
+        (Some(at), _) => at.function() == caller,
+        (None, Some((function, _))) => function == caller,
+        (None, None) => one.is_constant(),
     }
 }
 
@@ -222,7 +374,25 @@ unsafe extern "C" fn parallel_for(host: *const Host, stated: *const RawLoop) -> 
             }
             let is_pointer =
                 |one| LLVMGetTypeKind(LLVMTypeOf(one)) == LLVMTypeKind::LLVMPointerTypeKind;
+            let is_of_context =
+                |one| LLVMGetTypeContext(LLVMTypeOf(one)) == state.module.raw_context();
+            if ![raw.count, raw.body, raw.data]
+                .into_iter()
+                .all(is_of_context)
+            {
+                return refuse(
+                    state,
+                    at,
+                    "states a loop by what is of another LLVM context",
+                );
+            }
             let [count, body, data] = [raw.count, raw.body, raw.data].map(|one| Value::new(one));
+            for (what, one) in [("count", count), ("data", data)] {
+                if !is_there(one, call) {
+                    let told = format!("states a loop whose {what} is not known at the call");
+                    return refuse(state, at, &told);
+                }
+            }
             let Some(body) = body.through_alias().as_function() else {
                 let why = "what it runs is no function that the compiler knows";
                 state.heard.told(at, why, false);

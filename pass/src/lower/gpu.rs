@@ -15,7 +15,7 @@ mod asked;
 mod blocks;
 mod clocks;
 mod compile;
-mod flow;
+pub(in crate::lower) mod flow;
 mod halo;
 mod launch;
 mod library;
@@ -23,7 +23,7 @@ mod link;
 mod math;
 mod mended;
 mod print;
-mod range;
+pub(in crate::lower) mod range;
 mod reach;
 mod sets;
 mod several;
@@ -370,7 +370,7 @@ fn regions<'a, 'm>(
 }
 
 /// The first instruction of a line, in a region or what it calls.
-fn stands_at<'m>(
+pub(in crate::lower) fn stands_at<'m>(
     module: &'m Module,
     region: &Region<'m>,
     place: &(String, u32),

@@ -15,3 +15,4 @@ pub mod mpi;
 mod op2;
 pub mod runtime_call;
 pub mod stated;
+pub mod user_target;

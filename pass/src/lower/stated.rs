@@ -4,11 +4,13 @@
 //!
 //! Guarantee: a call becomes a region where that can be; else it stays as it is, and why is a remark at its line.
 
+use std::collections::HashMap;
+
 use okl_abi::{LoopSchedule, f, openmp};
 
 use crate::diagnostic::{Declined, Site, report};
 use crate::llvm::{
-    Builder, Call, Comparison, Function, Heard, Instruction, IntPredicate, Linkage, Module,
+    Builder, Call, Code, Comparison, Function, Heard, Instruction, IntPredicate, Linkage, Module,
     Severity, Stated, UserPlugin, Value,
 };
 use crate::lower::cpu::threads::{LOOP, PLAIN, ident};
@@ -20,10 +22,20 @@ struct Collected<'m> {
     module: &'m Module,
     /// The plug-in.
     name: String,
-    loops: Vec<Stated<'m>>,
+    loops: Vec<Noted<'m>>,
     has_error: bool,
     strict: bool,
 }
+
+/// A loop that has been stated, at a call that has its number noted.
+struct Noted<'m> {
+    stated: Stated<'m>,
+    /// Whether how often it runs, and what it gets, are constants: these stay.
+    is_constant: [bool; 2],
+}
+
+/// What is noted at its call.
+const NUMBER: &str = "okl.stated";
 
 /// Has the plug-ins in these files work on a module. True where it was changed.
 pub fn run(module: &Module, files: &[String], strict: bool) -> bool {
@@ -53,29 +65,83 @@ pub fn run(module: &Module, files: &[String], strict: bool) -> bool {
             error(format!("it has failed, with {number}"));
             continue;
         }
-        if let Err(why) = module.verify() {
-            let first = why.lines().next().unwrap_or_default();
-            error(format!("what it has left is no valid module: {first}"));
-            // Nobody must meet it.
-            module.delete_bodies();
+        if let Err(why) = left(module) {
+            error(why);
             return true;
         }
-        if !heard.has_error {
-            heard.loops.iter().for_each(|one| emit(module, *one));
+        if heard.has_error {
+            continue;
+        }
+        match still_there(module, &heard.loops) {
+            Ok(loops) => loops.into_iter().for_each(|one| emit(module, one)),
+            Err(why) => error(why.to_owned()),
         }
     }
     changed
 }
 
+/// Checks what a plug-in has left. Nobody meets it where it is no valid module.
+pub fn left(module: &Module) -> Result<(), String> {
+    module.verify().map_err(|why| {
+        module.delete_bodies();
+        let first = why.lines().next().unwrap_or_default();
+        format!("what it has left is no valid module: {first}")
+    })
+}
+
+/// The stated loops as they are when the plug-in has returned. What it has erased is not looked at: calls are found by their
+/// numbers, and the rest where it has to be.
+fn still_there<'m>(
+    module: &'m Module,
+    loops: &[Noted<'m>],
+) -> Result<Vec<Stated<'m>>, &'static str> {
+    if loops.is_empty() {
+        return Ok(Vec::new());
+    }
+    let functions = module.functions();
+    let mut calls = HashMap::new();
+    for at in functions.iter().flat_map(|one| one.instructions()) {
+        let call = at.as_call();
+        let noted = call.and_then(|call| Some((call.noted(NUMBER)?, call)));
+        calls.extend(noted);
+    }
+    let there = loops.iter().enumerate().map(|(number, one)| {
+        let Some(&call) = calls.get(&number.to_string()) else {
+            return Err("it has erased a call that it has stated as a loop");
+        };
+        let caller = call.instruction().function();
+        let (code, parameters) = (caller.instructions(), caller.parameters());
+        let stated = Stated { call, ..one.stated };
+        let is_known = |(value, is_constant): (Value<'m>, bool)| {
+            is_constant
+                || parameters.contains(&value)
+                || code
+                    .iter()
+                    .find(|at| ***at == value)
+                    .is_some_and(|at| Code::open(caller).is_before(*at, call.instruction()))
+        };
+        let mut given = [stated.count, stated.data].into_iter().zip(one.is_constant);
+        match functions.contains(&stated.body) && given.all(is_known) {
+            true => Ok(stated),
+            false => Err("what it has stated of a loop is not known at the call"),
+        }
+    });
+    there.collect()
+}
+
 impl<'m> Heard<'m> for Collected<'m> {
     fn is_stated(&self, call: Call<'m>) -> bool {
-        let mut loops = self.loops.iter();
-        loops.any(|one| one.call.instruction() == call.instruction())
+        call.noted(NUMBER).is_some()
     }
 
     fn parallel_for(&mut self, stated: Stated<'m>) -> Result<(), String> {
         check(stated)?;
-        self.loops.push(stated);
+        let number = self.loops.len().to_string();
+        stated.call.note(self.module, NUMBER, &number);
+        self.loops.push(Noted {
+            stated,
+            is_constant: [stated.count, stated.data].map(Value::is_constant),
+        });
         Ok(())
     }
 

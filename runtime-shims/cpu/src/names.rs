@@ -56,15 +56,18 @@ pub(crate) fn parameters(ty: &str) -> &str {
     &ty[begin..]
 }
 
-/// A template's arguments, with which a name ends: `<double, 4>`, or nothing.
+/// A template's arguments, with which a name ends: `<double, 4>`, or nothing. What stands in parentheses compares.
 pub(crate) fn arguments(name: &str) -> &str {
     let name = name.trim_end();
     if !name.ends_with('>') {
         return "";
     }
-    let mut depth = 0;
+    let (mut depth, mut inside) = (0, 0);
     for (at, one) in name.char_indices().rev() {
         match one {
+            ')' | ']' => inside += 1,
+            '(' | '[' => inside -= 1,
+            _ if inside > 0 => {}
             '>' => depth += 1,
             '<' if depth == 1 => return &name[at..],
             '<' => depth -= 1,
@@ -116,6 +119,8 @@ mod tests {
     fn arguments_are_those_of_the_last_name() {
         assert_eq!(arguments("a::b<vec<double>, 4> "), "<vec<double>, 4>");
         assert_eq!(arguments("b<int>::c"), "");
+        assert_eq!(arguments("b<double, (1>0)>"), "<double, (1>0)>");
+        assert_eq!(arguments("n<(2<3)>::b<a<(1>>0)>>"), "<a<(1>>0)>>");
         assert_eq!(arguments("c"), "");
         assert_eq!(plain("add < unsigned  long , 4 >"), "add<unsigned long,4>");
     }

@@ -6,8 +6,9 @@
 use std::ffi::{CString, c_void};
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 use std::sync::Mutex;
 
 use okl_abi::cpu::{INSTANCE, KernelSource};
@@ -147,11 +148,8 @@ fn make(source: &Source, name: &str, ty: &str) -> Result<usize, String> {
     if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
         return Err("a program with more rights than its user has makes none".to_owned());
     }
-    let driver = driver().ok_or_else(|| {
-        format!(
-            "there is no {DRIVER} beside the library, in PATH or in {VARIABLE}; install okl here, or name the instance in the \
-             file, 'template @kernel void {name}(...);'"
-        )
+    let driver = driver().map_err(|why| {
+        format!("{why}, or name the instance in the file, 'template @kernel void {name}(...);'")
     })?;
     let asked = asked(name, ty);
     let of = identity(source, &driver, &asked);
@@ -191,12 +189,19 @@ fn asked(name: &str, ty: &str) -> String {
     )
 }
 
-/// `okl-c++`, if it is there.
-fn driver() -> Option<PathBuf> {
+/// `okl-c++`; or why it is not there, and what to do.
+fn driver() -> Result<PathBuf, String> {
     let is_program = |path: &PathBuf| path.is_file();
     let named = own_environment(VARIABLE).filter(|name| !name.is_empty());
     if let Some(named) = named {
-        return Some(PathBuf::from(named)).filter(is_program);
+        let named = PathBuf::from(named);
+        return match is_program(&named) {
+            true => Ok(named),
+            false => Err(format!(
+                "{VARIABLE} names {}, which is no file; have it name {DRIVER}",
+                named.display()
+            )),
+        };
     }
     let own = own_folder();
     let beside = [own.join(DRIVER), own.join("../bin").join(DRIVER)];
@@ -204,7 +209,11 @@ fn driver() -> Option<PathBuf> {
     let in_path = std::env::split_paths(&folders).map(|folder| folder.join(DRIVER));
     let mut all = beside.into_iter().chain(in_path);
     // By its name it knows what it is, so what it is a link to is not followed.
-    all.find(is_program)
+    all.find(is_program).ok_or_else(|| {
+        format!(
+            "there is no {DRIVER} beside the library or in PATH, and {VARIABLE} names none; install okl here"
+        )
+    })
 }
 
 /// All that an instance is made of.
@@ -271,15 +280,39 @@ fn compile(driver: &Path, source: &Source, text: &[u8]) -> Result<Vec<u8>, Strin
         .stdin(std::process::Stdio::null());
     let status = command.status();
     let status = status.map_err(|why| format!("{}: {why}", driver.display()))?;
-    if !status.success() {
-        return Err(format!("{DRIVER} fails, and has said why"));
-    }
+    failure(status).map_or(Ok(()), Err)?;
     fs::read(&to).map_err(|why| format!("{}: {why}", to.display()))
+}
+
+/// How a compiler has failed, if it has: one that was stopped has said nothing. What `okl-c++` calls it tells as shells do.
+fn failure(status: ExitStatus) -> Option<String> {
+    let by_code = status.code().map(|code| code - 128);
+    let stopped = status
+        .signal()
+        .or(by_code.filter(|code| (1..32).contains(code)));
+    match (status.success(), stopped) {
+        (true, _) => None,
+        (false, Some(signal)) => Some(format!("{DRIVER} was stopped by signal {signal}")),
+        (false, None) => Some(format!("{DRIVER} fails, and has said why")),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_compiler_that_was_stopped_has_said_nothing() {
+        for (status, told) in [
+            (0, None),
+            (1 << 8, Some("okl-c++ fails, and has said why")),
+            (9, Some("okl-c++ was stopped by signal 9")),
+            (137 << 8, Some("okl-c++ was stopped by signal 9")),
+        ] {
+            let status = ExitStatus::from_raw(status);
+            assert_eq!(failure(status).as_deref(), told);
+        }
+    }
 
     fn source(key: usize, templates: &[(&str, &str)]) -> Source {
         let owned = |(name, place): &(&str, &str)| (name.to_string(), place.to_string());

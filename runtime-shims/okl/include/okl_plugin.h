@@ -1,9 +1,12 @@
-/* Plug-ins of okl's: a shared library that tells okl of parallel loops which it does not know itself.
+/* Plug-ins of okl's: a shared library that tells okl of parallel loops which it does not know itself, or that has loops run by
+ * what okl does not know.
  *
  *   okl-cc -O2 --okl-plugin=./libmine.so program.c
+ *   okl-cc -O2 -fopenmp --okl-plugin=./libmine.so --okl-target=pool program.c
  *
- * The library has OKL_PLUGIN("mine", recognise), in C or extern "C", and sees each file's module as the compiler made it, by LLVM's C API. It is
- * not linked to LLVM: the compiler that loads it has it. docs/plugins.md is a tutorial.
+ * The library has OKL_PLUGIN("mine", recognise), OKL_PLUGIN_TARGET("pool", parallel_for), or both, in C or extern "C", and works on each
+ * file's module by LLVM's C API: as the compiler made it, or when okl has found its loops. It is not linked to LLVM: the compiler
+ * that loads it has it. docs/plugins.md is a tutorial.
  *
  * What has a number in its name stays as it is. */
 #ifndef OKL_PLUGIN_H
@@ -52,6 +55,37 @@ typedef struct okl_plugin_v1 {
   __attribute__((visibility("default"))) const okl_plugin_v1 *okl_plugin_entry_v1(void) {                  \
     static const okl_plugin_v1 plugin = {sizeof(okl_plugin_v1), LLVM_VERSION_MAJOR, __VA_ARGS__};          \
     return &plugin;                                                                                        \
+  }
+
+/* A parallel loop that okl has found, for a target. */
+typedef struct okl_target_loop_v1 {
+  /* What runs the loop is built in front of this instruction, whose function and module it is in. The plug-in leaves it; okl
+   * erases it if the loop is taken. */
+  LLVMValueRef before;
+  /* How many iterations there are, as an i64: 0 or more. */
+  LLVMValueRef count;
+  /* A function void(i64 from, i64 to, ptr data) that runs the iterations from .. to - 1 in their order, and throws nothing. Each of
+   * 0 .. count - 1 has to be run once, by any thread, in parts of any length; parts may run at the same time. */
+  LLVMValueRef body;
+  /* What body gets as data: a pointer, which is good until the code in front of `before` has run. */
+  LLVMValueRef data;
+} okl_target_loop_v1;
+
+/* What a target is. */
+typedef struct okl_plugin_target_v1 {
+  unsigned size; /* sizeof(okl_plugin_target_v1) */
+  unsigned llvm; /* LLVM_VERSION_MAJOR */
+  const char *name; /* What the user calls it, by --okl-target=. */
+  /* Builds what runs a loop, and waits for all of it. Returns NULL; or, where it has built nothing, why not: then OpenMP's threads
+   * run the loop, and the user is told with -Rpass-missed=okl. */
+  const char *(*parallel_for)(const okl_target_loop_v1 *loop);
+} okl_plugin_target_v1;
+
+#define OKL_PLUGIN_TARGET(...)                                                                             \
+  __attribute__((visibility("default"))) const okl_plugin_target_v1 *okl_plugin_target_entry_v1(void) {    \
+    static const okl_plugin_target_v1 target = {sizeof(okl_plugin_target_v1), LLVM_VERSION_MAJOR,          \
+                                                __VA_ARGS__};                                              \
+    return &target;                                                                                        \
   }
 
 #ifdef __cplusplus

@@ -2,6 +2,10 @@
 ; the condition is zero. Its last argument is there even if the region takes nothing.
 ; RUN: opt-22 -load-pass-plugin=%plugin -passes='okl-lower,verify' -S %s | FileCheck %s
 ; RUN: opt-22 -load-pass-plugin=%plugin -passes='print<okl-loops>' -disable-output %s 2>&1 | FileCheck --check-prefix=LOOPS %s
+; RUN: opt-22 -load-pass-plugin=%plugin -okl-jit -passes='okl-lower<cpu>,okl-embed' -pass-remarks-missed=okl -disable-output %s 2>&1 | FileCheck --check-prefix=JIT %s
+
+; JIT-COUNT-2: region is not compiled once more at run time: how many threads it has depends on a condition
+; JIT-NOT:     region
 
 ; LOOPS:      parallel region in with_captures
 ; LOOPS:        team

@@ -21,7 +21,8 @@ mod steps;
 mod uniform;
 mod wide;
 
-pub use checks::{tells_only, written};
+pub use checks::{only_loop, outside_is_private, tells_only, written};
+pub use deal::{is_end, is_last_barrier};
 pub use host::{around, is_alone_now, launch};
 pub use share::prepare;
 
@@ -44,8 +45,8 @@ use crate::llvm::{
 };
 use crate::marks::ON_DEVICE;
 use crate::recognise;
-use checks::{check_all, only_loop, outside_is_private};
-use deal::{Dealt, begins_with_0, deal, is_end};
+use checks::check_all;
+use deal::{Dealt, begins_with_0, deal};
 use divide::{Divisor, Part};
 use holds::Holds;
 use reduce::Combined;
@@ -314,7 +315,7 @@ pub fn outline(
         .filter(|at| is_end(*at, one.site))
         .collect();
     let is_behind = |at| ends.iter().any(|end| comes_to(*end, at, None));
-    outside_is_private(&uniform, one, spans, &is_behind)?;
+    outside_is_private(&uniform.code, one, spans, &is_behind)?;
     reduce::check(device, body, &|at| spans.has(at), &is_behind)?;
     let last = extent.last.and_then(|last| uniform.evaluated(last));
     let last = last.map(|last| (last, extent.width, extent.signed));

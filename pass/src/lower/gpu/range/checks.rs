@@ -1,17 +1,18 @@
 //! What a region has to be for a device to run it, looked at in the copy of which its kernel is made.
 
 use super::deal::is_last_barrier;
-use super::uniform::Uniform;
 use super::{Why, calls, steps, why};
 use crate::analysis::runtime::{self, effects};
 use crate::analysis::variables::is_harmless;
 use crate::ir::{Body, Code as Spans, ParallelLoop, Part, Region};
-use crate::llvm::{Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Value};
+use crate::llvm::{
+    Call, Code, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Value,
+};
 use crate::lower::gpu::reach::{self, Variables};
 use okl_abi::Effects;
 
 /// The loop that a region's threads share, where that is all that they do together.
-pub(super) fn only_loop<'r, 'd>(
+pub fn only_loop<'r, 'd>(
     region: &'r Region<'d>,
 ) -> Result<(&'r ParallelLoop<'d>, &'r Spans<'d>), Why> {
     let Some(steps) = region.straight() else {
@@ -51,13 +52,12 @@ pub(super) fn only_loop<'r, 'd>(
 
 /// Checks that what stands outside of the loop changes what is a work item's own, and nothing else; but for what the last
 /// iteration leaves.
-pub(super) fn outside_is_private<'d>(
-    uniform: &Uniform<'d>,
+pub fn outside_is_private<'d>(
+    code: &Code<'d>,
     one: &ParallelLoop<'d>,
     spans: &Spans<'d>,
     is_behind: &dyn Fn(Instruction<'d>) -> bool,
 ) -> Result<(), Why> {
-    let code = &uniform.code;
     let last = runtime::argument(one.site, "last");
     let calls = calls(code.function());
     let last = last.or_else(|| {

@@ -10,7 +10,7 @@ use crate::recognise::openmp::stored_before;
 use okl_abi::Effects;
 
 /// Whether a call is where the threads meet in the end.
-pub(super) fn is_last_barrier(call: Call<'_>) -> bool {
+pub fn is_last_barrier(call: Call<'_>) -> bool {
     effects(call).has(Effects::BARRIER) && call.callee_name() == "__kmpc_barrier"
 }
 
@@ -223,7 +223,7 @@ pub(super) fn begins_with_0(one: &ParallelLoop<'_>, code: &Code<'_>) -> bool {
 }
 
 /// Whether an instruction ends what a call begins.
-pub(super) fn is_end<'d>(at: Instruction<'d>, site: Call<'d>) -> bool {
+pub fn is_end<'d>(at: Instruction<'d>, site: Call<'d>) -> bool {
     let [one, other] = [at.as_call(), Some(site)].map(|call| call.and_then(runtime::function));
     one.zip(other).is_some_and(|(one, other)| one.ends(other))
 }

@@ -40,7 +40,10 @@ impl<'m> Fork<'m> {
         }
         let body = runtime::argument(site, "body")?.as_function()?;
         let (given, first) = (site.arguments().len(), function.params.len());
-        let fits = body.parameters().len() == given - first + Region::LEADING;
+        let parameters = body.parameters().len();
+        // With a condition there is a pointer to captures even if it takes none.
+        let takes_none = function.position("condition").is_some() && parameters == Region::LEADING;
+        let fits = takes_none || parameters == given - first + Region::LEADING;
         fits.then_some(Self { site, body, first })
     }
 

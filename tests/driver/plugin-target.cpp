@@ -1,0 +1,153 @@
+// A plug-in's target: what threads would share it runs, in parts and in an order of its own; what it cannot run as it is, or does
+// not want, threads run, with a remark; and what is wrong with a plug-in is an error.
+//
+// RUN: %okl-c++ -shared -fPIC -DPLUGIN -I$(llvm-config-22 --includedir) %s -o %t.so
+// RUN: %okl-c++ -O1 -g -fopenmp --okl-target=pool,cpu --okl-plugin=%t.so -Rpass=okl -Rpass-missed=okl %s -o %t 2>&1 | FileCheck --implicit-check-not="keeps its threads" %s
+// RUN: OMP_NUM_THREADS=3 %t 100 | FileCheck --check-prefix=RUNS %s
+// RUN: OMP_NUM_THREADS=3 %t 0 | FileCheck --check-prefix=EMPTY %s
+// RUN: %okl-c++ -O0 -fopenmp --okl-plugin=%t.so --okl-target=pool %s -o %t && %t 100 | FileCheck --check-prefix=RUNS %s
+// RUN: (not %okl-c++ --okl-target=pol --okl-plugin=%t.so -c %s -o %t.o; not %okl-c++ --okl-target=pool,cuda --okl-plugin=%t.so -c %s -o %t.o; not %okl-c++ -O1 -g -fopenmp --okl-strict --okl-target=pool --okl-plugin=%t.so -c %s -o %t.o) 2>&1 | FileCheck --check-prefix=NAMES %s
+// RUN: for wrong in 1 2 3 4 5; do %okl-c++ -shared -fPIC -DPLUGIN -DWRONG=$wrong -I$(llvm-config-22 --includedir) %s -o %t.$wrong.so && not %okl-c++ -g -fopenmp --okl-target=pool --okl-plugin=%t.$wrong.so -c %s -o %t.o || exit 1; done > %t.told 2>&1; FileCheck --check-prefix=WRONG %s < %t.told
+//
+// CHECK-DAG: target.cpp:[[#LOOP:]]:{{[0-9]+}}: remark: parallel region does not go to target pool: its threads combine values
+// CHECK-DAG: target.cpp:[[#LOOP - 11]]:{{[0-9]+}}: remark: parallel region goes to target pool
+// CHECK-DAG: target.cpp:[[#LOOP - 9]]:{{[0-9]+}}: remark: parallel region goes to target pool
+// CHECK-DAG: target.cpp:[[#LOOP - 7]]:{{[0-9]+}}: remark: parallel region goes to target pool
+// CHECK-DAG: target.cpp:[[#LOOP - 31]]:{{[0-9]+}}: remark: @outer loop goes to target pool
+// CHECK-DAG: target.cpp:[[#LOOP + 4]]:{{[0-9]+}}: remark: parallel region does not go to target pool: its schedule is not a static one without chunks
+// CHECK-DAG: target.cpp:[[#LOOP + 5]]:{{[0-9]+}}: remark: parallel region does not go to target pool: how many threads it has, or where, is said in the program
+// CHECK-DAG: target.cpp:[[#LOOP + 8]]:{{[0-9]+}}: remark: parallel region does not go to target pool: it calls omp_get_thread_num, which is for OpenMP's threads
+// CHECK-DAG: target.cpp:[[#LOOP + 10]]:{{[0-9]+}}: remark: parallel region does not go to target pool: it calls elsewhere(long), which is not known here and may ask for its thread's number
+// CHECK-DAG: target.cpp:[[#LOOP + 13]]:{{[0-9]+}}: remark: parallel region does not go to target pool: it uses a variable of which each thread has its own
+// CHECK-DAG: target.cpp:[[#LOOP + 17]]:{{[0-9]+}}: remark: parallel region does not go to target pool: its threads come to the loop several times
+// CHECK-DAG: target.cpp:[[#LOOP - 26]]:{{[0-9]+}}: remark: parallel region does not go to target pool: few iterations are for threads
+// CHECK-DAG: target.cpp:[[#LOOP - 19]]:{{[0-9]+}}: remark: parallel region does not go to target pool: it calls __kmpc_fork_call, which is for OpenMP's threads
+// CHECK-DAG: target.cpp:[[#LOOP - 19]]:{{[0-9]+}}: remark: parallel region goes to target pool
+// RUNS:      5 loops in 28 parts: 5150 0 30 15450
+// RUNS-NEXT: 328350 108 36 6 28 8 28 23
+// EMPTY:     4 loops in 7 parts: 0 -1 30 0
+// NAMES:     error: okl: unknown target 'pol' of -okl-target; valid are: mpi, cpu, cuda, hip, spirv, mpi+cuda, mpi+hip, mpi+spirv, pool
+// NAMES:     error: okl: target 'pool' of a plug-in goes with 'cpu' behind it, and with no other of -okl-target; valid are:
+// NAMES:     target.cpp:{{[0-9]+}}:{{[0-9]+}}: error: parallel region does not go to target pool: its threads combine values
+// WRONG:     error: target pool: it has erased the instruction in front of which it builds
+// WRONG:     error: target pool: it takes a loop, and does not use its body
+// WRONG:     error: target pool: it has built something for a loop that it does not take
+// WRONG:     error: target pool: what it has left is no valid module: {{.*}}
+// WRONG:     error: plug-in {{.*}}.5.so: a target cannot be called 'cpu', which is okl's own
+// WRONG-NOT: internal error
+#ifdef PLUGIN
+#ifndef WRONG
+#define WRONG 0
+#endif
+#include <okl_plugin.h>
+
+#include <cstring>
+#include <llvm-c/Core.h>
+
+static const char *parallel_for(const okl_target_loop_v1 *loop) {
+  LLVMModuleRef module = LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(loop->before)));
+  LLVMValueRef run = LLVMGetNamedFunction(module, "pool_run");
+  LLVMValueRef passed[] = {loop->count, loop->body, loop->data};
+  size_t length;
+  const char *caller = LLVMGetValueName2(LLVMGetBasicBlockParent(LLVMGetInstructionParent(loop->before)), &length);
+  if (!strcmp(caller, "few"))
+    return "few iterations are for threads";
+#if WRONG == 1
+  LLVMInstructionEraseFromParent(loop->before);
+#elif WRONG != 2
+  LLVMBuilderRef builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
+  LLVMPositionBuilderBefore(builder, loop->before);
+  LLVMBuildCall2(builder, LLVMGlobalGetValueType(run), run, passed, 3, "");
+#if WRONG == 4
+  LLVMBuildRetVoid(builder);
+#endif
+  LLVMDisposeBuilder(builder);
+#endif
+  return WRONG == 3 ? "I do not want it" : 0;
+}
+
+extern "C" {
+OKL_PLUGIN_TARGET(WRONG == 5 ? "cpu" : "pool", parallel_for)
+}
+#else
+#include <cstdio>
+#include <cstdlib>
+#include <okl.hpp>
+#include <omp.h>
+
+static int loops, parts;
+
+extern "C" void pool_run(long count, void (*body)(long, long, void *), void *data) {
+  long most = (count + 6) / 7;
+  loops++;
+  for (long to = count; to > 0; to -= most, parts++)
+    body(to > most ? to - most : 0, to, data);
+}
+
+long elsewhere(long i) __attribute__((weak));
+static thread_local long own;
+
+OKL_KERNEL void scale(const int n, double *x) {
+  for (OKL_OUTER() int i = 0; i < n; ++i)
+    for (OKL_INNER() int j = 0; j < 1; ++j) x[i] *= 3;
+}
+
+extern "C" void few(double *x) {
+#pragma omp parallel for
+  for (int i = 0; i < 7; i++) x[i] = i;
+}
+
+void nested(double *x) {
+#pragma omp parallel for
+  for (int i = 0; i < 1; i++) {
+#pragma omp parallel for
+    for (int j = 0; j < 2; j++) x[j]++;
+  }
+}
+
+int main(int, char **arguments) {
+  int n = atoi(arguments[1]), last = -1, start = 2;
+  double x[101] = {}, y[10] = {}, sum = 0, b[8] = {}, c[8] = {}, d[8] = {}, e[8] = {}, f[8] = {}, g[8] = {}, h[8] = {};
+#pragma omp parallel for
+  for (int i = 0; i < n; i++) x[i] = i;
+#pragma omp parallel for lastprivate(last) firstprivate(start)
+  for (int i = n - 1; i >= 0; i--) x[i] += start, last = i;
+#pragma omp parallel
+  {
+    double unit = 1;
+#pragma omp for collapse(2)
+    for (unsigned i = 0; i < 5; i++) for (unsigned j = 0; j < 2; j++) y[2 * i + j] = unit + i;
+  }
+  double all = 0, plain = 0;
+#pragma omp parallel for reduction(+ : sum)
+  for (int i = 0; i < n; i++) sum += i * i;
+  for (int i = 0; i < n; i++) all += x[i];
+#pragma omp parallel for schedule(dynamic)
+  for (int i = 0; i < 8; i++) b[i] += 13.5;
+#pragma omp parallel for num_threads(2)
+  for (int i = 0; i < 8; i++) c[i] += 4.5;
+#pragma omp parallel for
+  for (int i = 0; i < 8; i++) d[i] = omp_get_thread_num() < 3 ? 0.75 : 0;
+#pragma omp parallel for
+  for (long i = 0; i < 8; i++) e[i] = i ? i : elsewhere ? elsewhere(i) : 0;
+#pragma omp parallel for
+  for (long i = 0; i < 8; i++)
+    own = 1, f[i] = own;
+#pragma omp parallel
+  {
+    for (int t = 1; t <= 7; t++)
+#pragma omp for nowait
+      for (int i = 0; i < t; i++)
+        g[i]++;
+  }
+  scale(n, x);
+  few(h);
+  nested(h);
+  for (int i = 0; i < n; i++) plain += x[i];
+  double ys = 0, bs = 0, cs = 0, ds = 0, es = 0, fs = 0, gs = 0, hs = 0;
+  for (double one : y) ys += one;
+  for (int i = 0; i < 8; i++) bs += b[i], cs += c[i], ds += d[i], es += e[i], fs += f[i], gs += g[i], hs += h[i];
+  printf("%d loops in %d parts: %g %d %g %g\n", loops, parts, all, last, ys, plain);
+  printf("%g %g %g %g %g %g %g %g\n", sum, bs, cs, ds, es, fs, gs, hs);
+}
+#endif
