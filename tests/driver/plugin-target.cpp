@@ -23,6 +23,8 @@
 // CHECK-DAG: target.cpp:[[#LOOP - 26]]:{{[0-9]+}}: remark: parallel region does not go to target pool: few iterations are for threads
 // CHECK-DAG: target.cpp:[[#LOOP - 19]]:{{[0-9]+}}: remark: parallel region does not go to target pool: it calls __kmpc_fork_call, which is for OpenMP's threads
 // CHECK-DAG: target.cpp:[[#LOOP - 19]]:{{[0-9]+}}: remark: parallel region goes to target pool
+// CHECK-DAG: target.cpp:[[#LOOP + 22]]:{{[0-9]+}}: remark: parallel region does not go to target pool: it may wait for other iterations
+// CHECK-DAG: target.cpp:[[#LOOP + 24]]:{{[0-9]+}}: remark: parallel region does not go to target pool: it calls sem_post, which may wait, or asks for what is its thread's or its process's
 // RUNS:      5 loops in 28 parts: 5150 0 30 15450
 // RUNS-NEXT: 328350 108 36 6 28 8 28 23
 // EMPTY:     4 loops in 7 parts: 0 -1 30 0
@@ -74,6 +76,7 @@ OKL_PLUGIN_TARGET(WRONG == 5 ? "cpu" : "pool", parallel_for)
 #include <cstdlib>
 #include <okl.hpp>
 #include <omp.h>
+#include <semaphore.h>
 
 static int loops, parts;
 
@@ -86,6 +89,8 @@ extern "C" void pool_run(long count, void (*body)(long, long, void *), void *dat
 
 long elsewhere(long i) __attribute__((weak));
 static thread_local long own;
+static int turn;
+static sem_t meets;
 
 OKL_KERNEL void scale(const int n, double *x) {
   for (OKL_OUTER() int i = 0; i < n; ++i)
@@ -140,6 +145,10 @@ int main(int, char **arguments) {
       for (int i = 0; i < t; i++)
         g[i]++;
   }
+#pragma omp parallel for
+  for (int i = 0; i < 3; i++) __atomic_fetch_add(&turn, __atomic_load_n(&turn, __ATOMIC_ACQUIRE) < 3, __ATOMIC_RELAXED);
+#pragma omp parallel for
+  for (int i = 0; i < 3; i++) sem_post(&meets), sem_wait(&meets);
   scale(n, x);
   few(h);
   nested(h);

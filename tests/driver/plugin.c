@@ -13,14 +13,15 @@
 //
 // CHECK-DAG:  plugin.c:[[#POINTER:]]:3: remark: mine: this call stays as it is: what it runs is no function that the compiler knows
 // CHECK-DAG:  plugin.c:[[#POINTER + 3]]:3: remark: mine: this call stays as it is: what it runs is no function void(integer, pointer)
-// CHECK-DAG:  plugin.c:[[#POINTER + 6]]:28: remark: mine: this call stays as it is: its result is used
+// CHECK-DAG:  plugin.c:[[#POINTER + 6]]:26: remark: mine: this call stays as it is: its result is used
+// CHECK-DAG:  plugin.c:[[#POINTER + 7]]:3: remark: mine: this call stays as it is: what it runs is called otherwise than functions of C are
 // CHECK-NOT:  remark
 // STRICT-DAG: plugin.c:[[#]]:3: error: mine: this call stays as it is: what it runs is no function that the compiler knows
-// STRICT-DAG: plugin.c:[[#]]:28: error: mine: this call stays as it is: its result is used
+// STRICT-DAG: plugin.c:[[#]]:26: error: mine: this call stays as it is: its result is used
 // THROWS-DAG: remark: mine: this call stays as it is: what it runs may throw an exception
 // THROWS-DAG: remark: mine: this call stays as it is: exceptions of what it calls are handled around it
 // RUNS:       sum of squares 332833500, of 3 threads
-// RUNS-NEXT:  others 55 55 55 11
+// RUNS-NEXT:  others 55 55 55 11 1
 //
 // WRONG:      error: plug-in {{.*}}.1.so: it has failed, with 7
 // WRONG:      error: plug-in {{.*}}.2.so: what it has left is no valid module: {{.*}}
@@ -114,6 +115,10 @@ static int wrong(long i, void *data) { return ((struct data *)data)->sum += i, 0
 
 static void add(long i, void *data) { ((struct data *)data)->sum += i; }
 
+static int called;
+
+static __attribute__((preserve_most)) void convention(long i, void *data) { called += i == 10; }
+
 void (*volatile pointer)(long i, void *data) = add;
 
 int each(long count, void (*body)(long i, void *data), void *data) {
@@ -137,6 +142,8 @@ int main(void) {
   each(11, (void (*)(long, void *))wrong, &data);
   printf(" %ld", data.sum);
   data.sum = 0;
-  printf(" %ld %d\n", 55L, each(11, add, &data));
+  printf(" %ld %d", 55L, each(11, add, &data));
+  each(11, (void (*)(long, void *))convention, &data);
+  printf(" %d\n", called);
 }
 #endif

@@ -16,13 +16,41 @@
 ! CHECK: okl:   2 values: made in {{.*}} ms, 11 calls
 ! CHECK: okl: versions of {{.*}}changes{{.*}}: 20 calls
 ! CHECK: okl:   1 values: made in {{.*}} ms, 20 calls
-! FUSED-NOT: versions
+! CHECK: okl: versions of {{.*}}passes: 4 calls
+! CHECK-NEXT: okl:   0 values: made
+! FUSED-NOT: {{[1-9]}} values
+module small
+  implicit none
+contains
+  ! The same small function several times: what one calls `x` is what another one calls `y`.
+  subroutine put(x, y)
+    integer, intent(out) :: x
+    integer, intent(in) :: y
+    x = y * 3 + 1
+  end subroutine
+  subroutine passes(x, y, z)
+    integer :: x, y, z, own
+    !$omp parallel private(own)
+    call put(own, y)
+    !$omp barrier
+    !$omp single
+    call put(y, z)
+    !$omp end single
+    !$omp single
+    call put(x, y)
+    call put(z, own)
+    !$omp end single
+    !$omp end parallel
+  end subroutine
+end module
 program smooth
+  use small
   implicit none
   integer, parameter :: n = 1000
   integer :: i, k, radius, step, total
   real(8) :: a(n), b(n), factor
   radius = 3
+  k = 7
   factor = 1d0 / (2 * radius + 1)
   do i = 1, n
     a(i) = 1d0 / i
@@ -44,6 +72,10 @@ program smooth
     call changes(a, total)
   end do
   print '(2z17.16,i6)', sum(a), a(500), total
+  do step = 1, 4
+    call passes(radius, total, k)
+    print '(3i12)', radius, total, k
+  end do
 contains
   subroutine damp(x, last, first)
     integer, intent(in) :: last, first

@@ -5,6 +5,8 @@
 // RUN: export OMP_NUM_THREADS=1 && OKL_JIT=0 %t > %t.0 && OKL_JIT=sync OKL_STATS=1 %t > %t.1 2> %t.told && cmp %t.0 %t.1 && FileCheck %s < %t.told
 // RUN: export OMP_NUM_THREADS=2 && OKL_JIT=0 %t > %t.0 && OKL_JIT=turns %t > %t.1 && cmp %t.0 %t.1
 // RUN: not %okl-c++ -fsyntax-only -DWRONG %s 2>&1 | FileCheck --check-prefix=WRONG %s
+#include <cerrno>
+#include <cmath>
 #include <cstddef>
 #include <cstdio>
 #include <okl_jit.h>
@@ -136,6 +138,54 @@ static double __attribute__((noinline)) names(const Solver *one, int *other) {
   return sum;
 }
 
+// What is there of an object that has a hole is not looked for between what is sure to be read.
+struct Sparse {
+  int first;
+  char hole[1 << 16];
+  int middle;
+  char other_hole[1 << 16];
+  int last;
+};
+static void __attribute__((noinline)) holes(Sparse *one, double *out, int all) {
+#pragma omp parallel
+  {
+    const int sum = one->first + one->last;
+#pragma omp for
+    for (int i = 0; i < 8; i++)
+      out[i] += all ? one->middle : sum;
+  }
+}
+
+// An object that another region of the function has freed.
+struct Freed {
+  int number;
+  // CHECK:      okl: versions of Freed::add
+  // CHECK:      okl: versions of Freed::add
+  // CHECK-NEXT: okl:   1 values: made
+  void __attribute__((noinline)) add(double *out, long size, int is_last) {
+#pragma omp parallel
+#pragma omp single
+    if (is_last)
+      munmap(this, size);
+#pragma omp parallel for
+    for (int i = 0; i < 8; i++)
+      if (!is_last)
+        out[i] += number;
+  }
+};
+
+// What mathematical functions write.
+static int __attribute__((noinline)) errors(int *error, double *out, double large) {
+  int sum = 0;
+#pragma omp parallel num_threads(1)
+  {
+    sum += *error;
+    out[0] = exp(large);
+    sum += *error;
+  }
+  return sum;
+}
+
 // Variables of which each thread has its own, with values that are computed when a thread first asks for them.
 static int __attribute__((noinline)) begins() {
   static int number = 6;
@@ -178,6 +228,10 @@ int main() {
   char *const pages = static_cast<char *>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, kind, -1, 0));
   mprotect(pages, page, PROT_NONE);
   Solver *const at_start = reinterpret_cast<Solver *>(pages + page - offsetof(Solver, count));
+  const size_t size = sizeof(Sparse) + page;
+  Sparse *const sparse = static_cast<Sparse *>(mmap(nullptr, size, PROT_READ | PROT_WRITE, kind, -1, 0));
+  sparse->last = 1;
+  mprotect(reinterpret_cast<char *>(sparse) + page, (1 << 16) + page, PROT_NONE);
   for (int n = 0; n < 6; n++) {
     if (n == 3)
       own.order = 8;
@@ -197,6 +251,13 @@ int main() {
     derive(at_start);
     perhaps(n % 2 ? &own : nullptr, out, n % 2 ? 5 : 0);
     printf("%a %a %a\n", out[1], moves(&own, &other), names(&other, &other.order));
+    holes(sparse, out, 0);
+    const auto freed = reinterpret_cast<Freed *>(mmap(nullptr, page, PROT_READ | PROT_WRITE, kind, -1, 0));
+    freed->number = 2 + n / 3;
+    freed->add(out, page, n > 3);
+    printf("%a %a\n", out[0], out[7]);
+    errno = 0;
+    printf("%d\n", errors(&errno, out, 1000 + n));
     seeds(out, n + 2);
     printf("%a %a\n", out[0], out[7]);
   }

@@ -106,21 +106,34 @@ pub fn fills_others<'m>(module: &'m Module, fill: Instruction<'m>, load: Instruc
 
 /// Whether objects of these types, of what is stored, are not of the one that is loaded: in C and C++.
 pub fn are_apart(stored: &[Vec<String>], loaded: &[String]) -> bool {
-    are_apart_in(&[C], stored, loaded)
+    are_apart_in(C, stored, loaded)
 }
 
-/// As [`are_apart`], also in Fortran. There what flang notes as a type tells variables apart, those of one function.
-pub fn are_other_objects(stored: &[Vec<String>], loaded: &[String]) -> bool {
-    are_apart_in(&[C, "Flang function root "], stored, loaded)
+/// As [`are_apart`] for what is loaded in a parallel region, also in Fortran. There what flang notes as a type tells variables
+/// apart, those of one function in one call of it: so the variables of the function that the region stands in, but not those of
+/// functions that LLVM has put in the place of calls.
+pub fn are_other_objects(stored: &[Vec<String>], loaded: &[String], region: Function<'_>) -> bool {
+    let name = region.name();
+    match name.split_once(FLANG_REGION) {
+        Some((function, _)) => are_apart_in(&format!("{FLANG}{function}"), stored, loaded),
+        None => are_apart(stored, loaded),
+    }
 }
+
+/// What flang notes as the root of the types of a function, in front of its name.
+const FLANG: &str = "Flang function root ";
+
+/// What flang has behind a function's name in those of its regions.
+const FLANG_REGION: &str = "..omp_par";
 
 /// What the names of clang's languages of this family begin with.
 const C: &str = "Simple C";
 
-fn are_apart_in(languages: &[&str], stored: &[Vec<String>], loaded: &[String]) -> bool {
+fn are_apart_in(root: &str, stored: &[Vec<String>], loaded: &[String]) -> bool {
     let language = loaded.last();
-    let is_known = |one: &String| languages.iter().any(|start| one.starts_with(start));
-    let is_told = language.is_some_and(is_known);
+    // There are several of this family of clang's languages, and a function's name is part of others.
+    let is_it = |one: &String| one == root || root == C && one.starts_with(root);
+    let is_told = language.is_some_and(is_it);
     let is_kind_of = |one: &[String], other: &[String]| one.contains(&other[0]);
     let is_apart = |one: &Vec<String>| {
         one.last() == language && !is_kind_of(one, loaded) && !is_kind_of(loaded, one)

@@ -313,6 +313,14 @@ impl<'m> Global<'m> {
 }
 
 impl<'m> Function<'m> {
+    /// Whether its convention is C's.
+    pub fn is_called_as_in_c(self) -> bool {
+        /// `llvm::CallingConv::C`.
+        const C: u32 = 0;
+        // SAFETY: a function.
+        unsafe { LLVMGetFunctionCallConv(self.raw()) == C }
+    }
+
     /// Takes over the convention of another function.
     pub fn follow_convention(self, of: Function<'m>) {
         // SAFETY: two functions.

@@ -178,6 +178,8 @@ fn check(one: Stated<'_>) -> Result<(), String> {
         "how often it runs is no integer of 64 bits or less"
     } else if !fits || !ty.result().is_void() || ty.is_variadic() {
         "what it runs is no function void(integer, pointer)"
+    } else if !one.body.is_called_as_in_c() {
+        "what it runs is called otherwise than functions of C are"
     } else if !one.body.has_attribute("nounwind") {
         "what it runs may throw an exception"
     } else {

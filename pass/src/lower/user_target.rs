@@ -190,7 +190,7 @@ fn check<'m>(
     let is_behind = |at| ends.iter().any(|end| comes_to(*end, at, None));
     outside_is_private(&Code::open(body), one, spans, &is_behind)?;
     if let Some(waits) = waiting::find(body, &waiting::Callees::new(graph)).first() {
-        return why(Some(waits.at), "it waits for other iterations");
+        return why(Some(waits.at), WAITS);
     }
     Ok(Shared {
         origin: region.origin,
@@ -199,6 +199,8 @@ fn check<'m>(
         captures,
     })
 }
+
+const WAITS: &str = "it may wait for other iterations";
 
 /// Chunks are dealt out to threads, of which a target has its own.
 const NO_SCHEDULE: &str = "its schedule is not a static one without chunks";
@@ -240,6 +242,16 @@ fn can_run_anywhere(body: Function<'_>) -> Result<(), Why> {
                     "it uses a variable of which each thread has its own",
                 );
             }
+            let accesses = [
+                Opcode::LLVMLoad,
+                Opcode::LLVMAtomicRMW,
+                Opcode::LLVMAtomicCmpXchg,
+                Opcode::LLVMFence,
+            ];
+            // One that sees what others have published may be asked until there is something.
+            if accesses.contains(&at.opcode()) && at.releases_and_acquires().1 {
+                return why(Some(at), WAITS);
+            }
             let Some(call) = at.as_call() else { continue };
             if function == body && is_replaced(call) || call.callee().as_inline_assembly().is_some()
             {
@@ -260,10 +272,11 @@ fn can_run_anywhere(body: Function<'_>) -> Result<(), Why> {
                 return why(Some(at), &told);
             }
             if callee.is_declaration() && !callee.is_intrinsic() && !is_known(&name) {
-                let told = format!(
-                    "it calls {}, which is not known here and may ask for its thread's number",
-                    demangle(&name)
-                );
+                let does = match library::known(&name) {
+                    Some(_) => "may wait, or asks for what is its thread's or its process's",
+                    None => "is not known here and may ask for its thread's number",
+                };
+                let told = format!("it calls {}, which {does}", demangle(&name));
                 return why(Some(at), &told);
             }
         }
@@ -274,8 +287,13 @@ fn can_run_anywhere(body: Function<'_>) -> Result<(), Why> {
 /// Whether a function of a library does the same on any thread.
 fn is_known(name: &str) -> bool {
     let known = library::known(name).map(|one| one.effect);
-    let leaves = [Effect::Jump, Effect::Threads];
-    is_mathematics(name) || known.is_some_and(|effect| !leaves.contains(&effect))
+    let stays = |effect| {
+        matches!(
+            effect,
+            Effect::None | Effect::HiddenState | Effect::Stream(_)
+        )
+    };
+    is_mathematics(name) || known.is_some_and(stays)
 }
 
 /// Whether a call in a body is one that something else takes the place of.

@@ -333,10 +333,26 @@ fn optimise(
     if !target.has_fills {
         device.expand_fills();
     }
+    if !target.has_same_cases && device.functions().into_iter().any(has_same_cases) {
+        machine.run(&mut device, "function(lower-switch)");
+    }
     if target.function_convention != 0 {
         device.call_by(target.function_convention, target.convention);
     }
     Some(device)
+}
+
+/// Whether several cases of a `switch` lead to the same place.
+fn has_same_cases(function: Function<'_>) -> bool {
+    function.blocks().into_iter().any(|block| {
+        let end = block.terminator();
+        let switch = end.filter(|one| one.opcode() == Opcode::LLVMSwitch);
+        switch.is_some_and(|one| {
+            let (cases, others) = one.cases();
+            let mut seen = HashSet::from([others]);
+            cases.into_iter().any(|(_, case)| !seen.insert(case))
+        })
+    })
 }
 
 /// A copy of a module in which kernels can be made.

@@ -63,6 +63,8 @@ pub struct GpuTarget {
     pub has_overflow: bool,
     /// Whether it fills memory. Else there are loops: what LLVM calls for that is not what all that read it know.
     pub has_fills: bool,
+    /// Whether several cases of a `switch` may lead to the same block.
+    pub has_same_cases: bool,
     /// Intrinsics that it has no code for, and others have.
     pub lacks: &'static [&'static str],
     /// What names of those intrinsics begin with that its library uses.
@@ -202,6 +204,7 @@ pub static CUDA: GpuTarget = GpuTarget {
     integers: &[],
     has_overflow: true,
     has_fills: true,
+    has_same_cases: true,
     lacks: &[],
     has: &["llvm.nvvm."],
     flag: None,
@@ -287,6 +290,7 @@ const fn amd(processor: &'static str, adds: i64) -> GpuTarget {
         integers: &[],
         has_overflow: true,
         has_fills: true,
+        has_same_cases: true,
         lacks: &[],
         has: &[
             "llvm.amdgcn.",
@@ -353,6 +357,8 @@ pub static SPIRV: GpuTarget = GpuTarget {
     // Of SPIR-V; but not all that read it know the instructions.
     has_overflow: false,
     has_fills: false,
+    // Of SPIR-V; but what makes LLVM's code of it counts predecessors once (llvm-spirv 15).
+    has_same_cases: false,
     lacks: &[
         "llvm.bitreverse",
         "llvm.maximumnum",

@@ -164,19 +164,34 @@ impl<'a, 'm> Behind<'a, 'm> {
         })
     }
 
-    /// Where behind a pointer something is sure to be there: where this is asked for, if that is so, or beside it.
+    /// Where behind a pointer something is sure to be there: where this is asked for, if that is so, or what is nearest.
     fn sure(&self, behind: &Path, offset: i64, size: i64) -> Option<i64> {
+        /// What lies between two bytes of as many is on the pages of these.
+        const PAGE: i64 = 4096;
         let always = self.reads.iter().filter_map(|one| {
             let (pointer, at) = split(&one.path)?;
             let is_sure = pointer == *behind && self.always.contains(&one.load);
             is_sure.then_some((at, at + one.size))
         });
         let always: Vec<_> = always.collect();
-        let start = always.iter().map(|one| one.0).min()?;
-        let end = always.iter().map(|one| one.1).max()?;
-        // An object has no gaps.
-        let is_between = start <= offset && offset + size <= end;
-        Some(if is_between { offset } else { start })
+        let before = always
+            .iter()
+            .map(|one| one.0)
+            .filter(|at| *at <= offset)
+            .max();
+        let behind = always
+            .iter()
+            .map(|one| one.1)
+            .filter(|at| *at >= offset + size)
+            .min();
+        let is_between = before
+            .zip(behind)
+            .is_some_and(|(before, behind)| behind - before <= PAGE);
+        let nearest = always
+            .iter()
+            .map(|one| one.0)
+            .min_by_key(|at| (at - offset).abs())?;
+        Some(if is_between { offset } else { nearest })
     }
 }
 

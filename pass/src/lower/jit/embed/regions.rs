@@ -10,6 +10,7 @@ use super::{
     At, Left, Place, Reached, add_entry, addresses, copy, counts_flag, erase_unused, fold, tell,
 };
 use crate::analysis::call_graph::is_final;
+use crate::analysis::library::{changes_stream_only, is_mathematics};
 use crate::analysis::runtime;
 use crate::ir::Region;
 use crate::llvm::{
@@ -19,6 +20,7 @@ use crate::llvm::{
 use crate::lower::runtime_call::declare;
 use crate::marks::{BLOCKS, INVOKE, is_lowered, is_plain, name_of_plain};
 use crate::record::RegionRecord;
+use crate::simplified::mentioned;
 
 /// A call that begins a region, or runs one on a rank.
 #[derive(Clone, Copy)]
@@ -385,21 +387,39 @@ pub(super) fn has_bytes(
         (None, Some(global)) if !global.is_declaration() && !global.is_interposable() => {
             module.size_of(global.value_type())
         }
-        _ if may_free(function) => 0,
-        _ => object.dereferenceable_bytes(),
+        _ => match object.dereferenceable_bytes() {
+            0 => 0,
+            _ if may_free(function) => 0,
+            bytes => bytes,
+        },
     };
     offset >= 0 && (offset + count) as u64 <= bytes
 }
 
-/// Whether an object that a function gets may be gone when it begins a region.
+/// Whether an object that a function gets may be gone when it begins a region: what it calls, or its threads run, may free it.
 fn may_free(function: Function<'_>) -> bool {
-    function.instructions().into_iter().any(|one| {
+    let all = mentioned(&[function]).into_iter();
+    let bodies = all.filter_map(Value::as_function);
+    bodies.flat_map(Function::instructions).any(|one| {
         let Some(call) = one.as_call() else {
             return false;
         };
-        call.intrinsic().is_none()
-            && runtime::function(call).is_none()
-            && !runtime::is_of_runtime(&call.callee_name())
+        if call.intrinsic().is_some() {
+            return false;
+        }
+        let Some(callee) = call.callee_function() else {
+            return true;
+        };
+        let name = callee.name();
+        if runtime::function(call).is_some() || runtime::is_of_runtime(&name) {
+            // Other tasks, which are not seen here, may run in these.
+            return name.contains("free") || name.contains("task");
+        }
+        if !callee.is_declaration() {
+            return !is_final(callee);
+        }
+        let comes_back = !callee.has_attribute("noreturn");
+        comes_back && !is_mathematics(&name) && !changes_stream_only(call)
     })
 }
 

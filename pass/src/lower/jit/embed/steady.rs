@@ -187,8 +187,11 @@ impl<'a, 'm> Code<'a, 'm> {
         let stored: Option<Vec<_>> = stores.iter().map(types).collect();
         stores.is_empty()
             || stored.is_some_and(|stored| {
-                let is_other = |read: Vec<String>| are_other_objects(&stored, &read);
-                read.all(|at| types(&at).is_some_and(is_other))
+                read.all(|at| {
+                    let is_other =
+                        |read: Vec<String>| are_other_objects(&stored, &read, at.function());
+                    types(&at).is_some_and(is_other)
+                })
             })
     }
 
