@@ -3,7 +3,7 @@
 //! Whoever runs it is handed a [`JitCode`]: the code that it has now, before it works on several elements at once, and what a
 //! version of it may rest on. Of [loops over sets](loops) that are variables of the program that the loop's body reads and
 //! cannot change, and how the elements of its arguments lie; of [regions](regions) variables that nothing writes while they
-//! run, and what they get by value. What is not left runs as it was compiled: a remark says why.
+//! run, numbers [behind] pointers of which that is so, and what they get by value. What is not left runs as it was compiled: a remark says why.
 
 mod behind;
 mod loops;

@@ -174,19 +174,13 @@ impl<'a, 'm> Behind<'a, 'm> {
             is_sure.then_some((at, at + one.size))
         });
         let always: Vec<_> = always.collect();
-        let before = always
-            .iter()
-            .map(|one| one.0)
-            .filter(|at| *at <= offset)
-            .max();
-        let behind = always
-            .iter()
-            .map(|one| one.1)
-            .filter(|at| *at >= offset + size)
-            .min();
-        let is_between = before
-            .zip(behind)
-            .is_some_and(|(before, behind)| behind - before <= PAGE);
+        let first = always.iter().map(|one| one.0);
+        let first = first.filter(|at| *at <= offset).max();
+        let last = always.iter().map(|one| one.1);
+        let last = last.filter(|at| *at >= offset + size).min();
+        let is_between = first
+            .zip(last)
+            .is_some_and(|(first, last)| last - first <= PAGE);
         let nearest = always
             .iter()
             .map(|one| one.0)
