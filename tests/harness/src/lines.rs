@@ -99,6 +99,7 @@ fn check(test: &Path, tools: &Tools, keep: bool) -> Result<Outcome, String> {
             .replace("%S", &show(test.parent().unwrap_or(test)))
             .replace("%s", &show(test))
             .replace("%t", &show(&folder.path().join("t")));
+        refuse_early_ends(&line)?;
         require_checks(&line)?;
         let starts_mpi = line.contains("mpirun");
         let quick = match starts_mpi {
@@ -196,6 +197,29 @@ fn run_lines(text: &str) -> Result<Vec<RunLine>, String> {
     Ok(commands)
 }
 
+/// No command of a RUN line may stop reading before the one in front of it has written all: that one may then fail, or not, as
+/// the times fall, and with it the line.
+fn refuse_early_ends(line: &str) -> Result<(), String> {
+    for part in line.split('|').skip(1) {
+        let words: Vec<&str> = part.split_whitespace().collect();
+        let ends_early = match words.first() {
+            Some(&"head") => true,
+            Some(&"grep") => words[1..].iter().any(|word| {
+                let flags = word.strip_prefix('-').unwrap_or_default();
+                !flags.starts_with('-') && flags.contains(['q', 'm'])
+            }),
+            _ => false,
+        };
+        if ends_early {
+            return Err(format!(
+                "`{}` may end before what it reads from has written all, which then fails: use `sed -n`, or `grep` with `> /dev/null`",
+                part.trim()
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Every FileCheck of a RUN line must have something to check for each of its prefixes.
 fn require_checks(line: &str) -> Result<(), String> {
     for part in line.split(['|', ';', '&']) {
@@ -261,6 +285,15 @@ mod tests {
         assert_eq!(missing(text).as_deref(), Some("no-such-command"));
         let text = "; REQUIRES: libno-such\n";
         assert_eq!(missing(text).as_deref(), Some("libno-such"));
+    }
+
+    #[test]
+    fn refuses_commands_that_end_early() {
+        assert!(refuse_early_ends("a | sed -n 1p | cmp b - || exit 1").is_ok());
+        assert!(refuse_early_ends("head -n 1 a | grep -o 'q m' | b").is_ok());
+        assert!(refuse_early_ends("a 2>&1 | head -n 1 | cmp b -").is_err());
+        assert!(refuse_early_ends("a | grep -cq b").is_err());
+        assert!(refuse_early_ends("a | grep -m1 b").is_err());
     }
 
     #[test]
