@@ -287,8 +287,9 @@ impl Arena {
         };
         let is_kept = self.blocks(|blocks| blocks.used + block.len() <= MOST_KEPT);
         if !is_kept {
-            // Until it is free nobody else can get it.
-            let (at, length) = ((start - self.base) as i64, (block.end - start) as i64);
+            // Until it is free nobody else can get it. The page behind it may have been in the middle of an earlier block.
+            let length = block.end + PAGE - start;
+            let (at, length) = ((start - self.base) as i64, length as i64);
             let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
             // SAFETY: a part of our file that nobody uses; where there are no holes it is overwritten.
             unsafe {
@@ -483,6 +484,22 @@ mod tests {
         assert!(!arena.has_been_full());
         assert_eq!(arena.allocate(65 << 20, 1), None);
         assert!(arena.has_been_full());
+    }
+
+    #[test]
+    fn pages_between_blocks_are_zero_again_too() {
+        let arena = Arena::of(16 << 20).unwrap();
+        let allocate = |length| arena.allocate(length, 1).unwrap();
+        let (first, other) = (allocate(512 << 10), allocate(900 << 10));
+        bytes(first, 512 << 10).fill(0xaa);
+        assert!(arena.free(first));
+        // Both in its place, with a page of it between them.
+        let pair = [allocate(200 << 10), allocate(200 << 10)];
+        // With this as much is kept as may be.
+        assert!(arena.free(other) && arena.free(pair[0]) && arena.free(pair[1]));
+        let start = arena.allocate_zeroed(400 << 10).unwrap();
+        assert_eq!(start, pair[0]);
+        assert!(bytes(start, 400 << 10).iter().all(|byte| *byte == 0));
     }
 
     #[test]
