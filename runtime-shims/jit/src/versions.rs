@@ -774,6 +774,7 @@ mod tests {
             last: AtomicPtr::new(std::ptr::null_mut()),
             table: Lock::new(table),
             asked: AtomicU64::new(9),
+            passed: AtomicU64::new(2),
         };
         let lines = [
             "okl: versions of loop(): 9 calls",
@@ -782,6 +783,7 @@ mod tests {
             "okl:   3 values: not used: it has other lanes",
             "okl:   3 values: made in 1.2 + 34.0 ms, there after 50.0 ms, 0 calls",
             "okl:   3 values: from the cache in 0.32 ms, there after 50.0 ms, 0 calls",
+            "okl:   2 calls in which a value may not have been there",
         ];
         assert_eq!(versions.tell().lines().collect::<Vec<_>>(), lines);
     }
