@@ -248,4 +248,8 @@ LLVMValueRef okl_updated(LLVMBuilderRef B, LLVMValueRef Update, LLVMValueRef Old
 }
 
 uint64_t okl_hash(OklText Of) { return xxh3_64bits(text(Of)); }
+
+void *okl_watch(LLVMValueRef V) { return new WeakVH(unwrap(V)); }
+LLVMValueRef okl_watched(void *Watch) { return wrap(*static_cast<WeakVH *>(Watch)); }
+void okl_unwatch(void *Watch) { delete static_cast<WeakVH *>(Watch); }
 }

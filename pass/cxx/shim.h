@@ -108,4 +108,8 @@ void okl_to_call(LLVMValueRef Invoke);
 // What an atomicrmw makes of a value.
 LLVMValueRef okl_updated(LLVMBuilderRef B, LLVMValueRef Update, LLVMValueRef Old);
 uint64_t okl_hash(OklText Of);
+// What tells a value's end: an llvm::WeakVH, the value or null, and the end of it.
+void *okl_watch(LLVMValueRef V);
+LLVMValueRef okl_watched(void *Watch);
+void okl_unwatch(void *Watch);
 }

@@ -184,6 +184,8 @@ struct Lowering<'m> {
     declined: Vec<Declined<'m>>,
     /// Loops that the processor runs although they were to go to a device.
     stays: Vec<Declined<'m>>,
+    /// The target of a plug-in that gets what threads would share.
+    own: Option<String>,
 }
 
 /// What becomes of the regions of a module.
@@ -241,6 +243,7 @@ impl<'m> Lowering<'m> {
         }
         let mut all = Self {
             prepared: prepared || cut,
+            own: options.own.clone(),
             ..Self::check(module, found, plans, may_distribute, &whys)
         };
         if let Some(name) = &options.own {
@@ -342,6 +345,7 @@ impl<'m> Lowering<'m> {
             doubts: found.doubts,
             declined,
             stays,
+            own: None,
         }
     }
 
@@ -383,7 +387,10 @@ impl<'m> Lowering<'m> {
         let plans = &self.plans;
         let print = |origin: Origin, site: Call<'_>, plan: &Plan, why: &str| {
             let site = Site::Instruction(site.instruction());
-            llvm::print(&format!("{origin} at {site}: {plan}{why}\n"));
+            let own = self.own.as_ref().filter(|_| origin != Origin::Op2ParLoop);
+            let own = own.map(|name| format!("by target {name} where that takes it, or else "));
+            let own = own.unwrap_or_default();
+            llvm::print(&format!("{origin} at {site}: {own}{plan}{why}\n"));
         };
         match &self.regions {
             Regions::Keep(regions, why) => {

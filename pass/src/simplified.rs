@@ -51,13 +51,13 @@ pub fn simplified(module: &Module, functions: &[Function<'_>]) -> OwnModule {
 
 /// Functions, the functions and variables that they mention, and those that these mention.
 pub fn mentioned<'m>(functions: &[Function<'m>]) -> HashSet<Value<'m>> {
-    mentioned_without(functions, &HashSet::new())
+    mentioned_by(functions, |_| true)
 }
 
-/// As [`mentioned`], without some functions and what these mention.
-pub fn mentioned_without<'m>(
+/// As [`mentioned`], without functions that are not followed, and without what these and such variables mention.
+pub fn mentioned_by<'m>(
     functions: &[Function<'m>],
-    without: &HashSet<Function<'m>>,
+    follows: impl Fn(Value<'m>) -> bool,
 ) -> HashSet<Value<'m>> {
     let mut found = HashSet::new();
     let mut seen = HashSet::new();
@@ -66,11 +66,14 @@ pub fn mentioned_without<'m>(
         if !seen.insert(one) {
             continue;
         }
-        rest.extend(one.operands().into_iter().filter(|one| one.is_constant()));
         if one.as_global().is_some() {
             found.insert(one);
         }
-        if let Some(function) = one.as_function().filter(|one| !without.contains(one)) {
+        if !follows(one) {
+            continue;
+        }
+        rest.extend(one.operands().into_iter().filter(|one| one.is_constant()));
+        if let Some(function) = one.as_function() {
             found.insert(one);
             rest.extend(function.instructions().into_iter().map(|one| *one));
         }

@@ -1,10 +1,22 @@
 // Regions in functions of objects are compiled once more for the numbers that the object has: where nothing that they write may
-// be such a number, and where it is sure to be there. What `okl::jit_constant` gives is known whatever a region writes.
+// be such a number, and where it is sure to be there. So are the numbers in objects that are variables of the program, and behind
+// pointers in such. What `okl::jit_constant` gives is known whatever a region writes.
 //
-// RUN: %okl-c++ -O3 -fopenmp --okl-target=cpu --okl-jit -Rpass-missed=okl %s -o %t 2>&1 | FileCheck --check-prefix=MISSED %s
+// RUN: %okl-c++ -O1 -DELSEWHERE -c %s -o %t.o && %okl-c++ -O3 -fopenmp --okl-target=cpu --okl-jit -Rpass-missed=okl %s %t.o -o %t 2>&1 | FileCheck --check-prefix=MISSED %s
 // RUN: export OMP_NUM_THREADS=1 && OKL_JIT=0 %t > %t.0 && OKL_JIT=sync OKL_STATS=1 %t > %t.1 2> %t.told && cmp %t.0 %t.1 && FileCheck %s < %t.told
 // RUN: export OMP_NUM_THREADS=2 && OKL_JIT=0 %t > %t.0 && OKL_JIT=turns %t > %t.1 && cmp %t.0 %t.1
 // RUN: not %okl-c++ -fsyntax-only -DWRONG %s 2>&1 | FileCheck --check-prefix=WRONG %s
+struct Config {
+  int order, count;
+  double weight, *values;
+  char text[512];
+};
+#ifdef ELSEWHERE
+extern Config elsewhere, replaced;
+extern const Config constant;
+Config elsewhere{2, 80, 0.5, nullptr, ""}, replaced{4, 70, 0.25, nullptr, ""};
+const Config constant{5, 60, 0.125, nullptr, ""};
+#else
 #include <cerrno>
 #include <cmath>
 #include <cstddef>
@@ -91,7 +103,7 @@ static void __attribute__((noinline)) changes(Solver *one, double *out) {
 // CHECK:      okl: versions of derive(Solver*)
 // CHECK-NEXT: okl:   2 values: made {{.*}}, 3 calls
 // CHECK-NEXT: okl:   2 values: made {{.*}}, 3 calls
-// CHECK-NOT:  2 values
+// CHECK-NEXT: okl:   6 calls in which a value may not have been there
 static void __attribute__((noinline)) derive(Solver *solver) {
 #pragma omp parallel for
   for (int i = 0; i < solver->count; i++) {
@@ -204,12 +216,149 @@ static void __attribute__((noinline)) seeds(double *out, int some) {
   }
 }
 
+// Objects that are variables of the program, here and in another file: both `int`s, not `weight`.
+Config config{3, 90, 0.75, nullptr, ""};
+extern Config elsewhere;
+extern const Config constant;
+__attribute__((weak)) Config replaced{1, 1, 1, nullptr, ""};
+template <Config &its> static void __attribute__((noinline)) of_variable(const double *in, double *out) {
+#pragma omp parallel for
+  for (int i = 0; i < its.count; i++) {
+    double sum = 0;
+    for (int k = 0; k < its.order; k++)
+      sum += in[i + k] * its.weight;
+    out[i] = sum;
+  }
+}
+// CHECK:      okl: versions of void of_variable<config>
+// CHECK-NEXT: okl:   2 values: made {{.*}}, 2 calls
+// CHECK-NEXT: okl:   2 values: made {{.*}}, 2 calls
+// CHECK-NEXT: okl:   2 values: made {{.*}}, 2 calls
+// CHECK:      okl: versions of void of_variable<elsewhere>
+// CHECK-NEXT: okl:   2 values: made {{.*}}, 3 calls
+// CHECK-NEXT: okl:   2 values: made {{.*}}, 3 calls
+// CHECK:      okl: versions of void of_variable<replaced>
+// CHECK-NEXT: okl:   2 values: made {{.*}}, 6 calls
+
+// CHECK:      okl: versions of of_constant
+// CHECK-NEXT: okl:   2 values: made {{.*}}, 6 calls
+static void __attribute__((noinline)) of_constant(double *out) {
+#pragma omp parallel for
+  for (int i = 0; i < constant.count; i++)
+    out[i] += constant.order;
+}
+
+// Behind a pointer that is one: of two objects in turns.
+// CHECK:      okl: versions of of_pointer
+// CHECK-NEXT: okl:   2 values: made {{.*}}, 3 calls
+// CHECK-NEXT: okl:   2 values: made {{.*}}, 1 calls
+// CHECK-NEXT: okl:   2 values: made {{.*}}, 2 calls
+Config *current;
+static void __attribute__((noinline)) of_pointer(const double *in, double *out) {
+#pragma omp parallel for
+  for (int i = 0; i < current->count; i++) {
+    double sum = 0;
+    for (int k = 0; k < current->order; k++)
+      sum += in[i + k] * current->weight;
+    out[i] = sum;
+  }
+}
+
+// It may be none where nothing is read behind it.
+// CHECK:      okl: versions of of_no_pointer
+// CHECK-NEXT: okl:   1 values: made
+static void __attribute__((noinline)) of_no_pointer(double *out, int some) {
+#pragma omp parallel for
+  for (int i = 0; i < some; i++)
+    out[i] += current->order;
+}
+
+// The region may write what is there: behind another pointer, by the name of the variable, and the pointer; and another thread
+// may write it, which this one waits for.
+// CHECK:      okl: versions of stores
+// CHECK-NEXT: okl:   0 values: made
+static void __attribute__((noinline)) stores(int *out) {
+#pragma omp parallel for
+  for (int i = 0; i < 8; i++)
+    if (out[i] != current->order)
+      out[i] = current->order + config.order;
+}
+// CHECK:      okl: versions of sets
+// CHECK-NEXT: okl:   0 values: made
+static double __attribute__((noinline)) sets() {
+  double sum = 0;
+#pragma omp parallel num_threads(1)
+  {
+    sum += config.order + config.count;
+#pragma omp single
+    config.count++;
+    sum += config.count;
+  }
+  return sum;
+}
+// CHECK:      okl: versions of turns
+// CHECK-NEXT: okl:   0 values: made
+static double __attribute__((noinline)) turns(Config *next) {
+  double sum = 0;
+#pragma omp parallel num_threads(1)
+  {
+    sum += current->order;
+#pragma omp single
+    current = next;
+    sum += current->order;
+  }
+  return sum;
+}
+// CHECK:      okl: versions of waits
+// CHECK-NEXT: okl:   0 values: made
+static double __attribute__((noinline)) waits() {
+  double sum = 0;
+#pragma omp parallel num_threads(1)
+#pragma omp critical
+  sum += current->order + config.order;
+  return sum;
+}
+
+// A pointer to a function that is a variable: what that begins with is no part of the code.
+// CHECK:      okl: versions of calls
+// CHECK-NEXT: okl:   1 values: made
+static double one_more(double x) noexcept { return x + 1; }
+static double two_more(double x) noexcept { return x + 2; }
+double (*next)(double) noexcept = one_more;
+static void __attribute__((noinline)) calls(double *out, int some) {
+#pragma omp parallel for
+  for (int i = 0; i < some; i++)
+    out[i] = next(out[i]);
+}
+
+struct Ends {
+  int number;
+  Ends() : number(begins()) {}
+  ~Ends() { config.order = 0; }
+};
+// MISSED-DAG: jit-of-objects.cpp:[[# @LINE + 2]]:1: remark: region is not compiled once more at run time: it has variables of its thread whose type has a destructor
+static void __attribute__((noinline)) ends(double *out) {
+#pragma omp parallel for
+  for (int i = 0; i < 8; i++) {
+    static thread_local Ends own;
+    out[i] += own.number;
+  }
+}
+// MISSED-DAG: jit-of-objects.cpp:[[# @LINE + 2]]:1: remark: region is not compiled once more at run time: it has static variables whose type has a destructor
+static void __attribute__((noinline)) ends_once(double *out) {
+#pragma omp parallel for
+  for (int i = 0; i < 8; i++) {
+    static Ends once;
+    out[i] += once.number;
+  }
+}
+
 static __attribute__((noinline)) void throws(int number) {
   if (number > 100)
     throw number;
 }
 
-// MISSED: jit-of-objects.cpp:[[# @LINE + 2]]:1: remark: region is not compiled once more at run time: it handles exceptions
+// MISSED-DAG: jit-of-objects.cpp:[[# @LINE + 2]]:1: remark: region is not compiled once more at run time: it handles exceptions
 static void may_throw(int number) {
 #pragma omp parallel
   throws(number);
@@ -260,5 +409,28 @@ int main() {
     printf("%d\n", errors(&errno, out, 1000 + n));
     seeds(out, n + 2);
     printf("%a %a\n", out[0], out[7]);
+    const auto told = [] {
+      double sum = 0;
+      for (double one : out)
+        sum = sum / 2 + one;
+      printf("%a\n", sum);
+    };
+    config.order = 3 + n / 2;
+    elsewhere.count = n > 2 ? 75 : 80;
+    of_variable<config>(in, out), told();
+    of_variable<elsewhere>(in, out), told();
+    of_variable<replaced>(in, out), told();
+    of_constant(out), told();
+    current = n % 2 ? &elsewhere : &replaced;
+    of_pointer(in, out), told();
+    current = n % 2 ? current : nullptr;
+    of_no_pointer(out, n % 2 ? 9 : 0), told();
+    current = &elsewhere;
+    stores(numbers);
+    printf("%d %a %a %a\n", numbers[3], sets(), turns(&replaced), waits());
+    config.count = 90;
+    calls(out, 20 + n), ends(out), ends_once(out), told();
+    next = n > 3 ? two_more : one_more;
   }
 }
+#endif

@@ -185,6 +185,27 @@ const OF_ARGUMENTS: &str = " time clock clock_gettime clock_getres gettimeofday 
      sincos frexp modf remquo ldexp scalbln strlen strcmp strncmp memcmp getpid gettid sysconf get_nprocs \
      sched_getcpu usleep nanosleep sleep ";
 
+/// Functions whose answer is about the thread that asks, or that change it for that thread.
+const OF_THREAD: &str =
+    " gettid sched_getcpu sched_getaffinity getrusage uselocale pthread_self thrd_current ";
+
+/// The clock of one thread: `CLOCK_THREAD_CPUTIME_ID`.
+const THREAD_CLOCK: i64 = 3;
+
+/// Whether a function of the C library is, or may be, asked for what is of the thread that asks.
+pub fn asks_for_thread(call: Call<'_>) -> bool {
+    let name = call.callee_name();
+    let plain = plain(&name);
+    let clock = || {
+        call.argument(0)
+            .and_then(crate::llvm::Value::as_constant_int)
+    };
+    match plain {
+        "clock_gettime" => clock().is_none_or(|one| one == THREAD_CLOCK),
+        _ => OF_THREAD.contains(&format!(" {plain} ")),
+    }
+}
+
 /// Whether a function of this name accesses nothing of the program's but what its arguments point to.
 pub fn accesses_arguments_only(name: &str) -> bool {
     OF_ARGUMENTS.contains(&format!(" {} ", plain(name)))

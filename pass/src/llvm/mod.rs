@@ -52,6 +52,6 @@ pub use plugin::{
 };
 pub use shim::{NaturalLoop, Severity, demangle, hash, hash_bytes, print, print_bytes};
 pub use types::Type;
-pub use user_plugins::{Handed, Heard, Stated, UserPlugin, UserTarget, user_targets};
+pub use user_plugins::{Handed, Heard, Stated, UserPlugin, UserTarget, Watched, user_targets};
 pub use value::{Call, Function, Global, Instruction, Linkage, Value};
 pub use vectors::{Intrinsic, VectorUnit};

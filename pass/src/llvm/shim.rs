@@ -234,6 +234,8 @@ impl Module {
     pub fn delete_bodies(&self) {
         let functions = self.functions().into_iter();
         for function in functions.filter(|one| !one.is_declaration()) {
+            // Declarations have none.
+            function.leave_comdat();
             // SAFETY: a function with a body, which nobody holds values of any more.
             unsafe { okl_delete_body(function.raw()) }
         }

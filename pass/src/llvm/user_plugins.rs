@@ -9,9 +9,10 @@ use std::sync::Mutex;
 
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::{
-    LLVMGetFirstBasicBlock, LLVMGetFirstFunction, LLVMGetFirstInstruction, LLVMGetGlobalParent,
-    LLVMGetNextBasicBlock, LLVMGetNextFunction, LLVMGetNextInstruction, LLVMGetTypeContext,
-    LLVMGetTypeKind, LLVMGetVersion, LLVMTypeOf,
+    LLVMDeleteInstruction, LLVMGetBasicBlockParent, LLVMGetFirstBasicBlock, LLVMGetFirstFunction,
+    LLVMGetFirstInstruction, LLVMGetGlobalParent, LLVMGetInstructionParent, LLVMGetNextBasicBlock,
+    LLVMGetNextFunction, LLVMGetNextInstruction, LLVMGetTypeContext, LLVMGetTypeKind,
+    LLVMGetVersion, LLVMTypeOf,
 };
 use inkwell::llvm_sys::prelude::{LLVMModuleRef, LLVMValueRef};
 
@@ -84,6 +85,71 @@ pub struct Handed<'m> {
     pub data: Value<'m>,
 }
 
+unsafe extern "C" {
+    fn okl_watch(value: LLVMValueRef) -> *mut c_void;
+    fn okl_watched(watch: *mut c_void) -> LLVMValueRef;
+    fn okl_unwatch(watch: *mut c_void);
+}
+
+/// A function or an instruction that a plug-in may erase, or take out of the module.
+pub struct Watched<'m> {
+    watch: *mut c_void,
+    module: &'m Module,
+}
+
+impl<'m> Watched<'m> {
+    /// Watches one of a module.
+    pub fn of(module: &'m Module, value: Value<'m>) -> Self {
+        // SAFETY: a live value.
+        let watch = unsafe { okl_watch(value.raw()) };
+        Self { watch, module }
+    }
+
+    /// Whether it is in the module.
+    pub fn is_there(&self) -> bool {
+        // SAFETY: of a live value it is asked where it stands.
+        unsafe {
+            let value = okl_watched(self.watch);
+            let function = match Self::is_apart(value) {
+                None => value,
+                Some(true) => return false,
+                Some(false) => LLVMGetBasicBlockParent(LLVMGetInstructionParent(value)),
+            };
+            !function.is_null() && LLVMGetGlobalParent(function) == self.module.raw()
+        }
+    }
+
+    /// Erases an instruction without a result that is in no block any more: what it uses would be used there.
+    pub fn erase_if_apart(&self) {
+        // SAFETY: a live value, which nothing else erases.
+        unsafe {
+            let value = okl_watched(self.watch);
+            if Self::is_apart(value) == Some(true) {
+                LLVMDeleteInstruction(value);
+            }
+        }
+    }
+
+    /// Of an instruction whether it is in no block.
+    ///
+    /// # Safety
+    /// It is null or a live value.
+    unsafe fn is_apart(value: LLVMValueRef) -> Option<bool> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let instruction = (!value.is_null()).then(|| Value::new(value).as_instruction())?;
+            instruction.map(|one| LLVMGetInstructionParent(one.raw()).is_null())
+        }
+    }
+}
+
+impl Drop for Watched<'_> {
+    fn drop(&mut self) {
+        // SAFETY: made by `okl_watch`, and not used any more.
+        unsafe { okl_unwatch(self.watch) }
+    }
+}
+
 /// A target of a plug-in's, which stays.
 #[derive(Clone)]
 pub struct UserTarget {
@@ -101,7 +167,8 @@ pub fn user_targets() -> Vec<UserTarget> {
 }
 
 impl UserTarget {
-    /// Has it run a loop: what it builds stands in the module then. An error is why it does not take the loop.
+    /// Has it run a loop: what it builds stands in the module then. An error is why it does not take the loop. What it was handed
+    /// may be gone.
     pub fn parallel_for(&self, one: Handed<'_>) -> Result<(), String> {
         let raw = RawHanded {
             before: one.before.raw(),
@@ -114,7 +181,10 @@ impl UserTarget {
             let why = (self.parallel_for)(&raw);
             match why.is_null() {
                 true => Ok(()),
-                false => Err(CStr::from_ptr(why).to_string_lossy().into_owned()),
+                false => Err(match CStr::from_ptr(why).to_string_lossy() {
+                    none if none.is_empty() => "it does not say why".to_owned(),
+                    why => why.into_owned(),
+                }),
             }
         }
     }

@@ -17,9 +17,9 @@ use crate::diagnostic::{Declined, Site, report};
 use crate::ir::{Origin, Region, Schedule, Team};
 use crate::llvm::{
     Builder, Call, Code, Comparison, Function, Handed, Instruction, IntPredicate, Linkage, Module,
-    Opcode, Severity, Type, UserTarget, Value, demangle,
+    Opcode, Severity, Type, UserTarget, Value, Watched, demangle,
 };
-use crate::lower::gpu::flow::comes_to;
+use crate::lower::gpu::flow::{Goes, comes_to, search};
 use crate::lower::gpu::range::{Why, is_end, is_last_barrier, only_loop, outside_is_private, why};
 use crate::lower::gpu::stands_at;
 use crate::lower::mpi::forwarder::TARGET;
@@ -31,7 +31,10 @@ struct Shared<'m> {
     origin: Origin,
     site: Call<'m>,
     body: Function<'m>,
-    captures: Vec<Value<'m>>,
+    /// How many values the body gets.
+    captured: usize,
+    /// The site and the body.
+    there: [Watched<'m>; 2],
 }
 
 /// What a target does with a loop.
@@ -71,9 +74,14 @@ pub fn run(module: &Module, target: &UserTarget, strict: bool) -> bool {
         return false;
     }
     let mut changed = false;
-    for one in shared {
+    for one in &shared {
         let at = one.site.instruction();
-        match hand_over(module, target, &one) {
+        // Before it is looked at.
+        let answer = match one.there.iter().all(Watched::is_there) {
+            true => hand_over(module, target, one),
+            false => Answer::Wrong("it has erased a part of a loop that it was not asked about"),
+        };
+        match answer {
             Answer::Taken => changed = true,
             Answer::Left(why) => {
                 tell(module, &[stays(one.origin, at, &target.name, &why)], strict);
@@ -81,6 +89,8 @@ pub fn run(module: &Module, target: &UserTarget, strict: bool) -> bool {
             Answer::Wrong(why) => {
                 let message = format!("target {}: {why}", target.name);
                 module.diagnose(None, None, &message, Severity::Error);
+                let sites = shared.iter().map(|one| &one.there[0]);
+                sites.for_each(Watched::erase_if_apart);
                 module.delete_bodies();
                 return true;
             }
@@ -161,6 +171,12 @@ fn check<'m>(
     if !captures.iter().zip(given).all(fits) {
         return why(None, "it gets values of other types than its code has");
     }
+    if calls(body)
+        .iter()
+        .any(|one| one.callee_name().contains(OWN))
+    {
+        return why(None, APART);
+    }
     can_run_anywhere(body)?;
     let (one, spans) = only_loop(region)?;
     let at = one.site.instruction();
@@ -196,9 +212,13 @@ fn check<'m>(
         origin: region.origin,
         site,
         body,
-        captures,
+        captured: captures.len(),
+        there: [*site, *body].map(|one| Watched::of(module, one)),
     })
 }
+
+/// See [`take_in`].
+const APART: &str = "with debug information (-g) its code is a function apart, and LLVM does not inline that, as it calls setjmp or the like";
 
 const WAITS: &str = "it may wait for other iterations";
 
@@ -213,20 +233,20 @@ fn calls(function: Function<'_>) -> Vec<Call<'_>> {
 /// Whether something in front of a region is for its threads.
 fn asks_for_threads(site: Call<'_>) -> bool {
     let at = site.instruction();
+    // The region that it is for comes next; on one thread alone where an `if` says so.
+    let begins = |call: Call<'_>| {
+        effects(call).has(Effects::FORKS_BODY) || call.callee_name() == "__kmpc_serialized_parallel"
+    };
     calls(at.function()).into_iter().any(|one| {
-        let own = one.instruction();
         let is_asking = one.callee_name().starts_with("__kmpc_push_");
-        // The region that it is for comes next.
-        let is_for_other = || {
-            let code = own.block().instructions();
-            let behind = code.iter().skip_while(|one| **one != own);
-            let mut forks = behind.filter(|one| {
-                let call = one.as_call();
-                call.is_some_and(|call| effects(call).has(Effects::FORKS_BODY))
-            });
-            forks.next().is_some_and(|fork| *fork != at)
+        let comes_next = || {
+            search(one.instruction(), |next| match next == at {
+                true => Goes::Found,
+                false if next.as_call().is_some_and(begins) => Goes::NoFurther,
+                false => Goes::On,
+            })
         };
-        is_asking && !is_for_other() && comes_to(own, at, None)
+        is_asking && comes_next().is_some()
     })
 }
 
@@ -271,7 +291,8 @@ fn can_run_anywhere(body: Function<'_>) -> Result<(), Why> {
                 let told = format!("it calls {name}, which is for OpenMP's threads");
                 return why(Some(at), &told);
             }
-            if callee.is_declaration() && !callee.is_intrinsic() && !is_known(&name) {
+            let is_outside = callee.is_declaration() && !callee.is_intrinsic();
+            if is_outside && (library::asks_for_thread(call) || !is_known(&name)) {
                 let does = match library::known(&name) {
                     Some(_) => "may wait, or asks for what is its thread's or its process's",
                     None => "is not known here and may ask for its thread's number",
@@ -320,7 +341,9 @@ const NUMBERS: [i64; 3] = [0, WORD, 2 * WORD];
 fn hand_over<'m>(module: &'m Module, target: &UserTarget, one: &Shared<'m>) -> Answer {
     let counts = counting(module, one.body);
     let chunk = of_part(module, one.body);
-    let types: Vec<_> = one.captures.iter().map(|one| one.ty()).collect();
+    let captures = one.site.arguments();
+    let captures = &captures[captures.len() - one.captured..];
+    let types: Vec<_> = captures.iter().map(|one| one.ty()).collect();
     let begin = beginning(module, one.body, counts, &types);
     let part = part(module, one.body, chunk, &types);
 
@@ -329,20 +352,24 @@ fn hand_over<'m>(module: &'m Module, target: &UserTarget, one: &Shared<'m>) -> A
     let data = Builder::at_entry(module, site.function()).alloca(room, WORD as u32);
     let builder = Builder::before(module, site);
     builder.stand_at(site);
-    let given: Vec<_> = [data]
-        .into_iter()
-        .chain(one.captures.iter().copied())
-        .collect();
+    let given: Vec<_> = [data].into_iter().chain(captures.iter().copied()).collect();
     let count = builder.call(begin, &given);
 
+    let own = [begin, part, counts, chunk].map(|one| *one);
+    let handed = own.into_iter().chain([count, data]);
+    let handed: Vec<_> = handed.map(|one| Watched::of(module, one)).collect();
     let answer = target.parallel_for(Handed {
         before: site,
         count,
         body: part,
         data,
     });
-    if !one.body.instruction_users().contains(&site) {
+    let [site_is_there, body_is_there] = one.there.each_ref().map(Watched::is_there);
+    if !site_is_there || body_is_there && !one.body.instruction_users().contains(&site) {
         return Answer::Wrong("it has erased the instruction in front of which it builds");
+    }
+    if !body_is_there || !handed.iter().all(Watched::is_there) {
+        return Answer::Wrong("it has erased what it was handed of a loop");
     }
     match answer {
         Ok(()) if part.is_unused() => Answer::Wrong("it takes a loop, and does not use its body"),

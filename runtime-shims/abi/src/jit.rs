@@ -121,6 +121,8 @@ pub mod value {
     pub const LOADED: i64 = 5;
     /// As [`MEMBER`], behind the pointer at position `place` of the values; of `offset` see [`Through`].
     pub const THROUGH: i64 = 6;
+    /// As [`GIVEN`]: a variable is there.
+    pub const NAMED: i64 = 7;
 
     /// What the offset of a number [`THROUGH`] a pointer says.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -64,7 +64,7 @@ pub(crate) unsafe fn okl_cpu_version_v1(
                 variable.wrapping_add(one.offset as usize)
             },
             // It has no bytes.
-            value::GIVEN | value::LOADED => NonNull::dangling().as_ptr(),
+            value::GIVEN | value::LOADED | value::NAMED => NonNull::dangling().as_ptr(),
             value::THROUGH => {
                 let through = Through::from_bits(one.offset);
                 // SAFETY: the code says that they are there.
@@ -88,6 +88,10 @@ pub(crate) unsafe fn okl_cpu_version_v1(
         _ => true,
     });
     if !are_there {
+        apart(|| {
+            // SAFETY: the caller's promise; all versions of the code are of this type.
+            unsafe { okl_versions::pass::<Body>(code.cast()) }
+        });
         // SAFETY: the caller's promise.
         unsafe {
             call.cast::<RegionCall>().write(RegionCall {
@@ -115,18 +119,11 @@ pub(crate) unsafe fn okl_cpu_version_v1(
         let found = unsafe { okl_versions::find(&asked) };
         (found, found.map(Call::begin).unzip())
     };
-    let (found, (newer, turn)) = match of_ranks() {
-        None => begin(),
-        Some(ranks) => {
-            // SAFETY: as above.
-            unsafe { bring(ranks, &asked) };
-            // Versions are this process's.
-            (ranks.private)(1);
-            let begun = begin();
-            (ranks.private)(0);
-            begun
-        }
-    };
+    if let Some(ranks) = of_ranks() {
+        // SAFETY: as above.
+        unsafe { bring(ranks, &asked) };
+    }
+    let (found, (newer, turn)) = apart(begin);
     let newer = newer.flatten();
     // A call in which nothing is compared is not timed: asking for the time takes as long as all else here.
     let is_timed = turn.is_some_and(Turn::is_compared);
@@ -142,6 +139,19 @@ pub(crate) unsafe fn okl_cpu_version_v1(
     newer.map_or(function, |one| one.0)
 }
 
+/// Does something with versions, which are this process's.
+fn apart<T>(work: impl FnOnce() -> T) -> T {
+    let ranks = of_ranks();
+    if let Some(ranks) = ranks {
+        (ranks.private)(1);
+    }
+    let done = work();
+    if let Some(ranks) = ranks {
+        (ranks.private)(0);
+    }
+    done
+}
+
 /// What the pointer at this position of values is.
 ///
 /// # Safety
@@ -155,6 +165,7 @@ unsafe fn pointer(values: &[JitValue], at: i64, arguments: *mut c_void) -> *cons
                 .wrapping_add(one.offset as usize)
                 .cast::<*const u8>()
                 .read_unaligned(),
+            value::NAMED => one.variable.cast::<u8>().cast_const(),
             _ => arguments.cast::<*const u8>().add(one.place as usize).read(),
         }
     }

@@ -39,7 +39,7 @@ pub use compiler::Receiver;
 pub use library::library;
 pub use report::{Tells, add as tell_at_end};
 pub use trial::Turn;
-pub use versions::{Asked, Call, Load, Version, find, picked, values};
+pub use versions::{Asked, Call, Load, Version, find, pass, picked, values};
 
 /// What a process that is forked from a test answers. None where it does not end by itself, and soon.
 #[cfg(test)]

@@ -231,6 +231,8 @@ struct Versions<E: 'static> {
     table: Lock<Table<E>>,
     /// How often code was asked for that could have versions.
     asked: AtomicU64,
+    /// How often a value may not have been there.
+    passed: AtomicU64,
 }
 
 /// Has a device load its code: on the thread that makes versions. The code has a NUL behind it, where it is a text.
@@ -289,24 +291,41 @@ impl Values<'_> {
 /// The code is one of the program's, or null; where its values are, as they are asked for, they can be read; `E` is what the
 /// receiver gets.
 pub unsafe fn find<E: Copy + Send + Sync + 'static>(asked: &Asked<'_, E>) -> Option<Call<E>> {
-    if asked.code.is_null() {
-        return None;
-    }
     let settings = settings();
-    // SAFETY: the caller's promise.
-    let code = unsafe { &*asked.code };
-    let is_free = code.flags & code_flags::ROUNDS_FREELY != 0;
-    if settings.mode == Mode::Off || is_free && !settings.loose || !rounding::is_usual() {
-        return None;
-    }
     // SAFETY: the caller's promises.
     unsafe {
-        let versions = Versions::<E>::of(asked.code);
-        versions.find(asked, code, settings)
+        let versions = Versions::<E>::that_may_be(asked.code, settings)?;
+        versions.find(asked, &*asked.code, settings)
+    }
+}
+
+/// Counts a call in which a value may not be there: the code runs as it was compiled.
+///
+/// # Safety
+/// The code is one of the program's, or null, all of whose versions are of this type.
+pub unsafe fn pass<E: Copy + Send + Sync + 'static>(code: *mut JitCode) {
+    // SAFETY: the caller's promise.
+    if let Some(versions) = unsafe { Versions::<E>::that_may_be(code, settings()) } {
+        versions.asked.fetch_add(1, Relaxed);
+        versions.passed.fetch_add(1, Relaxed);
     }
 }
 
 impl<E: Copy + Send + Sync + 'static> Versions<E> {
+    /// Those of code that may have versions now.
+    ///
+    /// # Safety
+    /// The code is one of the program's, or null, all of whose versions are of this type.
+    unsafe fn that_may_be(code: *mut JitCode, settings: &Settings) -> Option<&'static Self> {
+        // SAFETY: the caller's promise.
+        let is_free = unsafe { code.as_ref()?.flags } & code_flags::ROUNDS_FREELY != 0;
+        if settings.mode == Mode::Off || is_free && !settings.loose || !rounding::is_usual() {
+            return None;
+        }
+        // SAFETY: the caller's promise.
+        Some(unsafe { Self::of(code) })
+    }
+
     /// # Safety
     /// The code is one of the program's, all of whose versions are of this type.
     unsafe fn of(code: *mut JitCode) -> &'static Self {
@@ -330,6 +349,7 @@ impl<E: Copy + Send + Sync + 'static> Versions<E> {
                     before: Vec::new(),
                 }),
                 asked: AtomicU64::new(0),
+                passed: AtomicU64::new(0),
             }));
             match there.compare_exchange(std::ptr::null_mut(), new, AcqRel, Acquire) {
                 Ok(_) => {
@@ -611,6 +631,10 @@ impl<E: Copy + Send + Sync + 'static> Tells for Versions<E> {
                 }
             }
         }
+        let passed = self.passed.load(Relaxed);
+        if passed > 0 {
+            lines += &format!("okl:   {passed} calls in which a value may not have been there\n");
+        }
         if !table.before.is_empty() {
             lines += "okl:   values that change often are given up\n";
         }
@@ -750,6 +774,7 @@ mod tests {
             last: AtomicPtr::new(std::ptr::null_mut()),
             table: Lock::new(table),
             asked: AtomicU64::new(9),
+            passed: AtomicU64::new(2),
         };
         let lines = [
             "okl: versions of loop(): 9 calls",
@@ -758,6 +783,7 @@ mod tests {
             "okl:   3 values: not used: it has other lanes",
             "okl:   3 values: made in 1.2 + 34.0 ms, there after 50.0 ms, 0 calls",
             "okl:   3 values: from the cache in 0.32 ms, there after 50.0 ms, 0 calls",
+            "okl:   2 calls in which a value may not have been there",
         ];
         assert_eq!(versions.tell().lines().collect::<Vec<_>>(), lines);
     }

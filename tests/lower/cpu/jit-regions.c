@@ -97,8 +97,8 @@ void sorts(int *a, int n) {
   qsort(a, n, sizeof *a, by_value);
 }
 
-// What ranks run has the addresses of functions that they begin regions with.
-// RANKS-DAG: jit-regions.c:[[# @LINE + 2]]:1: remark: region may be compiled once more at run time, where one process runs it
+// What ranks begin regions with, functions' addresses among that, is a variable of the program.
+// RANKS-DAG: jit-regions.c:[[# @LINE + 2]]:1: remark: region may be compiled once more at run time [-Rpass=okl]
 void inside(double *b) {
 #pragma omp parallel num_threads(2)
 #pragma omp parallel for num_threads(2)

@@ -26,6 +26,8 @@ pub struct Root<'m> {
     pub size: i64,
     /// Whether it is in memory.
     pub is_behind: bool,
+    /// The function of which alone that is known, if it is of one.
+    pub within: Option<Function<'m>>,
 }
 
 /// What code may know of such values.
@@ -98,7 +100,8 @@ impl<'m> Ends<'m> {
         let (base, offset) = load.operand(0).constant_offset(self.module);
         let root = roots.find(|root| {
             let bytes = root.offset..root.offset + root.size;
-            root.is_behind && root.value == base && bytes.contains(&offset)
+            let is_here = root.within.is_none_or(|one| one == load.function());
+            root.is_behind && is_here && root.value == base && bytes.contains(&offset)
         })?;
         Some((root.number, offset - root.offset))
     }
@@ -210,10 +213,10 @@ pub fn roots<'m>(
     for (number, &[kind, place, offset, size]) in values.iter().enumerate() {
         let (there, offset) = match kind {
             value::VARIABLE => (Vec::from_iter(variable(place as usize)), offset),
-            value::GIVEN | value::LOADED => continue,
+            value::GIVEN | value::LOADED | value::NAMED => continue,
             value::THROUGH => {
-                let loads =
-                    region.map(|region| fold::loads_through(module, region, &places, number));
+                let loads = region
+                    .map(|region| fold::loads_through(module, region, &variable, &places, number));
                 let pointers = loads.into_iter().flatten().map(|(_, pointer)| pointer);
                 let offset = value::Through::from_bits(offset).offset;
                 (pointers.collect(), offset)
@@ -224,12 +227,14 @@ pub fn roots<'m>(
             }
         };
         let is_behind = kind != value::PARAMETER;
+        let within = region.filter(|_| kind == value::THROUGH);
         roots.extend(there.into_iter().map(|value| Root {
             value,
             number,
             offset,
             size,
             is_behind,
+            within,
         }));
     }
     roots

@@ -3,7 +3,7 @@
 //! Whoever runs it is handed a [`JitCode`]: the code that it has now, before it works on several elements at once, and what a
 //! version of it may rest on. Of [loops over sets](loops) that are variables of the program that the loop's body reads and
 //! cannot change, and how the elements of its arguments lie; of [regions](regions) variables that nothing writes while they
-//! run, numbers [behind] pointers of which that is so, and what they get by value. What is not left runs as it was compiled: a remark says why.
+//! run, numbers in such and [behind] pointers of which that is so, and what they get by value. What is not left runs as it was compiled: a remark says why.
 
 mod behind;
 mod loops;
@@ -26,7 +26,7 @@ use crate::llvm::{
 use crate::lower::cpu::lanes::position;
 use crate::lower::gpu::again;
 use crate::lower::runtime_call::declare;
-use crate::simplified::{mentioned, mentioned_without};
+use crate::simplified::mentioned_by;
 
 /// Code that is left.
 pub struct Left<'m> {
@@ -223,14 +223,14 @@ struct Reached<'m> {
 
 impl<'m> Reached<'m> {
     fn by(roots: &[Function<'m>]) -> Result<Self, String> {
-        Self::of(mentioned(roots))
+        Self::of(mentioned_by(roots, is_left))
     }
 
     /// What a function reaches without those whose addresses it hands to OpenMP's run time: other processes may be told of
     /// these, and know those of the program.
     fn by_calls(root: Function<'m>) -> Result<Self, String> {
         let mut told_of = HashSet::new();
-        let all = mentioned(&[root]);
+        let all = mentioned_by(&[root], is_left);
         let code = all.iter().filter_map(|one| one.as_function());
         for one in code.flat_map(|one| one.instructions()) {
             let callee = one.as_call().map(Call::callee);
@@ -238,7 +238,8 @@ impl<'m> Reached<'m> {
             let addresses = operands.filter(|operand| Some(*operand) != callee);
             told_of.extend(addresses.filter_map(Value::as_function));
         }
-        Self::of(mentioned_without(&[root], &told_of))
+        let is_told = |one: Value<'m>| one.as_function().is_some_and(|one| told_of.contains(&one));
+        Self::of(mentioned_by(&[root], |one| is_left(one) && !is_told(one)))
     }
 
     fn of(all: HashSet<Value<'m>>) -> Result<Self, String> {
@@ -249,6 +250,7 @@ impl<'m> Reached<'m> {
             can_be_moved(*body)?;
         }
         let tables = all.iter().filter_map(|one| one.as_global());
+        let tables = tables.filter(|one| is_left(**one));
         let mut tables = tables.filter_map(|one| one.initializer());
         if tables.any(names_own_function) {
             return Err(TAKES_ADDRESS.to_string());
@@ -327,8 +329,25 @@ fn addresses<'m>(
     Ok((addresses, values))
 }
 
+/// Whether what something is made of is left with it: not of variables that are written, which are the program's.
+fn is_left(one: Value<'_>) -> bool {
+    one.as_global().is_none_or(|one| one.is_readonly())
+}
+
 /// A copy of a function is at another address.
 const TAKES_ADDRESS: &str = "it takes addresses of functions";
+
+/// Functions that are told what to call in the end, and what the code has then.
+const ENDS: [(&str, &str); 2] = [
+    (
+        "__cxa_atexit",
+        "it has static variables whose type has a destructor",
+    ),
+    (
+        "__cxa_thread_atexit",
+        "it has variables of its thread whose type has a destructor",
+    ),
+];
 
 /// Whether a constant has the address of a function of the file's.
 fn names_own_function(constant: Value<'_>) -> bool {
@@ -352,7 +371,9 @@ fn can_be_moved(function: Function<'_>) -> Result<(), String> {
             .is_some_and(|call| is_of_runtime(&call.callee_name()));
         for operand in one.operands() {
             if Some(operand) != callee && !are_called && names_own_function(operand) {
-                return Err(TAKES_ADDRESS.to_string());
+                let name = one.as_call().map(Call::callee_name).unwrap_or_default();
+                let ends = ENDS.iter().find(|(function, _)| *function == name);
+                return Err(ends.map_or(TAKES_ADDRESS, |(_, why)| why).to_string());
             }
             if operand.as_block_address().is_some() {
                 return Err("it has addresses of labels".to_string());

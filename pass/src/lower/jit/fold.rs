@@ -67,14 +67,19 @@ pub fn loads<'m>(
     })
 }
 
-/// Where a load reads: behind which parameter of its function, and how many bytes behind each of the pointers on the way.
-pub fn path<'m>(module: &'m Module, load: Instruction<'m>) -> Option<(i64, Vec<i64>)> {
+/// Where something is: behind a parameter of the function or in a variable, and how many bytes behind each of the pointers on the
+/// way.
+pub type Path<'m> = (Value<'m>, Vec<i64>);
+
+/// Where a load reads.
+pub fn path<'m>(module: &'m Module, load: Instruction<'m>) -> Option<Path<'m>> {
     let (mut at, mut offsets) = (load, Vec::new());
     while offsets.len() < MOST_POINTERS && !at.is_volatile_or_atomic() {
         let (base, offset) = at.operand(0).constant_offset(module);
         offsets.insert(0, offset);
-        if let Some((_, number)) = base.as_parameter() {
-            return Some((number as i64, offsets));
+        let is_shared = |one: Global<'m>| !one.is_thread_local();
+        if base.as_parameter().is_some() || base.as_global().is_some_and(is_shared) {
+            return Some((base, offsets));
         }
         at = base.as_op(Opcode::LLVMLoad)?;
     }
@@ -85,16 +90,25 @@ pub fn path<'m>(module: &'m Module, load: Instruction<'m>) -> Option<(i64, Vec<i
 const MOST_POINTERS: usize = 4;
 
 /// The path to what is behind the pointer at this position of values, of which these are the kinds, places and offsets; without
-/// its last number.
-fn pointer(values: &[[i64; 3]], at: i64) -> Option<(i64, Vec<i64>)> {
+/// its last number. `variable` says which ones there are.
+fn pointer<'m>(
+    function: Function<'m>,
+    variable: &impl Fn(usize) -> Option<Value<'m>>,
+    values: &[[i64; 3]],
+    at: i64,
+) -> Option<Path<'m>> {
     let [kind, place, offset] = *values.get(at as usize)?;
     match kind {
-        value::GIVEN => Some((place, Vec::new())),
+        value::GIVEN => {
+            let parameter = function.parameters().get(place as usize).copied();
+            Some((parameter?, Vec::new()))
+        }
+        value::NAMED => Some((variable(place as usize)?, Vec::new())),
         // They come in order.
         value::LOADED if place < at => {
-            let (parameter, mut offsets) = pointer(values, place)?;
+            let (base, mut offsets) = pointer(function, variable, values, place)?;
             offsets.push(offset);
-            Some((parameter, offsets))
+            Some((base, offsets))
         }
         _ => None,
     }
@@ -104,6 +118,7 @@ fn pointer(values: &[[i64; 3]], at: i64) -> Option<(i64, Vec<i64>)> {
 pub fn loads_through<'m>(
     module: &'m Module,
     function: Function<'m>,
+    variable: &impl Fn(usize) -> Option<Value<'m>>,
     values: &[[i64; 3]],
     at: usize,
 ) -> Vec<(Instruction<'m>, Value<'m>)> {
@@ -111,11 +126,11 @@ pub fn loads_through<'m>(
     if kind != value::THROUGH {
         return Vec::new();
     }
-    let Some((parameter, mut offsets)) = pointer(values, place) else {
+    let Some((base, mut offsets)) = pointer(function, variable, values, place) else {
         return Vec::new();
     };
     offsets.push(value::Through::from_bits(offset).offset);
-    let path = Some((parameter, offsets));
+    let path = Some((base, offsets));
     let all = function.instructions().into_iter();
     let all = all.filter(|one| one.opcode() == Opcode::LLVMLoad);
     let all = all.filter(|one| self::path(module, *one) == path);
@@ -131,8 +146,13 @@ fn constant<'m>(ty: Type<'m>, bytes: &[u8]) -> Option<Value<'m>> {
     fits.then(|| ty.integer_constant(i64::from_le_bytes(whole)))
 }
 
-/// Puts in those that a region gets: variables that its parameters point to become constants, and numbers, too.
-pub fn parameters(module: &Module, known: &[Known<'_>]) {
+/// Puts in those that a region gets: variables that its parameters point to become constants, and numbers, too; and those behind
+/// pointers.
+pub fn parameters<'m>(
+    module: &'m Module,
+    variable: impl Fn(usize) -> Option<Value<'m>>,
+    known: &[Known<'_>],
+) {
     let Some(region) = region(module) else {
         return;
     };
@@ -154,7 +174,7 @@ pub fn parameters(module: &Module, known: &[Known<'_>]) {
     let mut through = Vec::new();
     for (at, one) in known.iter().enumerate() {
         let is_it = |load: &Instruction<'_>| size_of_number(module, load.ty()) == Some(one.at.size);
-        let loads = loads_through(module, region, &values, at).into_iter();
+        let loads = loads_through(module, region, &variable, &values, at).into_iter();
         let loads = loads.map(|(load, _)| load).filter(is_it);
         through.extend(loads.map(|load| (load, one.bytes)));
     }

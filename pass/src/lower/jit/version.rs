@@ -121,16 +121,16 @@ fn for_processor(request: &Request<'_>) -> Result<Version, String> {
             (_, true) => Some(Told::Assumptions),
             (asks, false) => asks.then_some(Told::Nothing),
         };
+        let variable = |place: usize| code.global(&symbols.get(place)?.0).map(|one| *one);
         if let Some(told) = told {
             let values = request.values.iter();
             let values = values.map(|one| [one.kind, one.place, one.offset, one.size]);
-            let variable = |place: usize| code.global(&symbols.get(place)?.0).map(|one| *one);
             let roots = counts::roots(&code, variable, fold::region(&code), values);
             let bytes: Vec<_> = known.iter().map(|one| one.bytes).collect();
             Ends::of(&code, roots).ask(&bytes, told);
         }
         fold::variables(&code, &symbols, &known);
-        fold::parameters(&code, &known);
+        fold::parameters(&code, variable, &known);
         fold::behind_parameters(&code, &known);
         if !has(code_flags::LOOSE) {
             rounding::fix(&code, has(code_flags::FUSED));

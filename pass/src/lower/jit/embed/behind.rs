@@ -1,4 +1,5 @@
-//! Numbers behind pointers: members of objects, and what a region gets by the address of a pointer or in a list of addresses.
+//! Numbers behind pointers: members of objects, and what a region gets by the address of a pointer or in a list of addresses. The
+//! objects may be variables of the program, and the pointers in such.
 //!
 //! Guarantee: all that is read to find such a number is there when the region begins, or the number is on the page of what is
 //! there; and nothing writes the number, nor a pointer on the way to it, while the region runs.
@@ -12,30 +13,31 @@ use super::steady::Code;
 use super::{Place, fold};
 use crate::analysis::runtime::is_of_runtime;
 use crate::ir::Region;
-use crate::llvm::{Function, Instruction, Module, Opcode};
+use crate::llvm::{Function, Instruction, Linkage, Module, Opcode, Value};
+use fold::Path;
 
 /// What a region reads behind the pointers that it gets.
 pub(super) struct Behind<'a, 'm> {
     module: &'m Module,
     code: &'a Code<'a, 'm>,
     own: &'a [Fork<'m>],
-    body: Function<'m>,
+    /// Of what the code that is left declares.
+    addresses: &'a [Value<'m>],
     reads: Vec<Read<'m>>,
     /// What each thread comes to that runs the region.
     always: HashSet<Instruction<'m>>,
-    /// Pointers that lead to numbers, with their paths.
-    found: Vec<(Path, Place<'m>)>,
+    /// Pointers that lead to numbers, with their paths: of one that is a parameter, or to a variable, without numbers.
+    found: Vec<(Path<'m>, Place<'m>)>,
 }
-
-/// The number of a parameter, and how many bytes behind each of the pointers something is: see [`fold::path`]. Those of a pointer
-/// that is the parameter are none.
-type Path = (i64, Vec<i64>);
 
 struct Read<'m> {
     load: Instruction<'m>,
-    path: Path,
+    path: Path<'m>,
     size: i64,
 }
+
+/// Of a variable with more numbers none are known: each call compares them.
+const MOST_OF_VARIABLE: usize = 32;
 
 impl<'a, 'm> Behind<'a, 'm> {
     pub(super) fn of(
@@ -43,12 +45,16 @@ impl<'a, 'm> Behind<'a, 'm> {
         code: &'a Code<'a, 'm>,
         own: &'a [Fork<'m>],
         body: Function<'m>,
+        addresses: &'a [Value<'m>],
     ) -> Self {
         let loads = body.instructions().into_iter();
         let loads = loads.filter(|one| one.opcode() == Opcode::LLVMLoad);
         let reads = loads.filter_map(|load| {
             let path = fold::path(module, load)?;
-            let is_own = path.0 >= Region::LEADING as i64;
+            let is_own = match path.0.as_parameter() {
+                Some((_, number)) => number >= Region::LEADING,
+                None => addresses.contains(&path.0) && is_defined(path.0),
+            };
             let is_in_order = path.1.iter().all(|one| (0..Through::END).contains(one));
             (is_own && is_in_order).then(|| Read {
                 load,
@@ -60,25 +66,39 @@ impl<'a, 'm> Behind<'a, 'm> {
             module,
             code,
             own,
-            body,
+            addresses,
             reads: reads.collect(),
             always: always_run(body),
             found: Vec::new(),
         }
     }
 
-    /// The numbers behind a parameter that keep their values.
-    pub(super) fn numbers(&mut self, parameter: usize) -> Vec<Place<'m>> {
+    /// The variables of the program in which, or behind which, numbers are.
+    pub(super) fn variables(&self) -> Vec<Value<'m>> {
+        let mut found = Vec::new();
+        for base in self.reads.iter().map(|one| one.path.0) {
+            if base.as_global().is_some() && !found.contains(&base) {
+                found.push(base);
+            }
+        }
+        found
+    }
+
+    /// The numbers behind a parameter, or in a variable and behind it, that keep their values.
+    pub(super) fn numbers(&mut self, base: Value<'m>) -> Vec<Place<'m>> {
         let read = self.reads.iter().filter_map(|one| {
             let size = fold::size_of_number(self.module, one.load.ty())?;
-            (one.path.0 == parameter as i64).then(|| (one.path.clone(), size))
+            (one.path.0 == base).then(|| (one.path.1.clone(), size))
         });
         let mut read: Vec<_> = read.collect();
         read.sort();
         read.dedup();
+        if base.as_global().is_some() && read.len() > MOST_OF_VARIABLE {
+            return Vec::new();
+        }
         let numbers = read.into_iter();
         numbers
-            .filter_map(|(path, size)| self.number(&path, size))
+            .filter_map(|(offsets, size)| self.number(&(base, offsets), size))
             .collect()
     }
 
@@ -87,7 +107,7 @@ impl<'a, 'm> Behind<'a, 'm> {
         self.found.iter().map(|(_, place)| *place).collect()
     }
 
-    fn number(&mut self, path: &Path, size: i64) -> Option<Place<'m>> {
+    fn number(&mut self, path: &Path<'m>, size: i64) -> Option<Place<'m>> {
         let (behind, offset) = split(path)?;
         let number = |kind, place, offset| Place {
             kind,
@@ -99,23 +119,33 @@ impl<'a, 'm> Behind<'a, 'm> {
         if !self.keeps(path, size) {
             return None;
         }
-        if behind.1.is_empty() && self.is_given(path, size) {
-            return Some(number(value::MEMBER, path.0, offset));
+        let is_given = behind.1.is_empty() && self.is_given(path, size);
+        if let Some((_, parameter)) = path.0.as_parameter().filter(|_| is_given) {
+            return Some(number(value::MEMBER, parameter as i64, offset));
         }
-        let sure = self.sure(&behind, offset, size)?;
+        let sure = match is_given {
+            true => offset,
+            false => self.sure(&behind, offset, size)?,
+        };
         let through = Through { offset, sure };
         let pointer = self.pointer(&behind)?;
         Some(number(value::THROUGH, pointer, through.to_bits()))
     }
 
     /// The position of a pointer that keeps its value and is sure to be there.
-    fn pointer(&mut self, path: &Path) -> Option<i64> {
+    fn pointer(&mut self, path: &Path<'m>) -> Option<i64> {
         const SIZE: i64 = 8;
         if let Some(at) = self.found.iter().position(|(known, _)| known == path) {
             return Some(at as i64);
         }
         let (kind, place, offset) = match split(path) {
-            None => (value::GIVEN, path.0, 0),
+            None => match path.0.as_parameter() {
+                Some((_, parameter)) => (value::GIVEN, parameter as i64, 0),
+                None => {
+                    let place = self.addresses.iter().position(|one| *one == path.0)?;
+                    (value::NAMED, place as i64, 0)
+                }
+            },
             Some((behind, offset)) => {
                 let is_there = behind.1.is_empty() && self.is_given(path, SIZE)
                     || self.sure(&behind, offset, SIZE) == Some(offset);
@@ -130,21 +160,26 @@ impl<'a, 'm> Behind<'a, 'm> {
             place,
             offset,
             size: 0,
-            variable: None,
+            variable: (kind == value::NAMED).then_some(path.0),
         };
         self.found.push((path.clone(), place));
         Some(self.found.len() as i64 - 1)
     }
 
     /// Whether what is there keeps its value.
-    fn keeps(&self, path: &Path, size: i64) -> bool {
+    fn keeps(&self, path: &Path<'m>, size: i64) -> bool {
         let reads = self.reads.iter();
         let loads = reads.filter(|one| one.path == *path && one.size == size);
         let loads: Vec<_> = loads.map(|one| one.load).collect();
+        if let Some(variable) = path.0.as_global().filter(|_| path.1.len() == 1) {
+            return self.code.keeps_part(variable, &loads);
+        }
         // The object is a variable of those who begin the region.
         let keeps_variable = || {
-            let number = path.0 as usize;
-            let parameter = self.body.parameters()[number];
+            let Some((_, number)) = path.0.as_parameter() else {
+                return false;
+            };
+            let parameter = path.0;
             path.1.len() == 1
                 && self.own.iter().all(|fork| {
                     let given = fork.given(number);
@@ -155,17 +190,22 @@ impl<'a, 'm> Behind<'a, 'm> {
         self.code.keeps_loaded(&loads) || keeps_variable()
     }
 
-    /// Whether those who begin the region are sure to have an object there, of which this is a part.
-    fn is_given(&self, (number, offsets): &Path, size: i64) -> bool {
+    /// Whether a variable, or what those who begin the region are sure to have there, is an object of which this is a part.
+    fn is_given(&self, (base, offsets): &Path<'m>, size: i64) -> bool {
+        if let Some(variable) = base.as_global() {
+            let bytes = self.module.size_of(variable.value_type());
+            return (offsets[0] + size) as u64 <= bytes;
+        }
+        let (_, number) = base.as_parameter().expect("else it is a parameter");
         self.own.iter().all(|fork| {
             let function = fork.site.instruction().function();
-            let given = fork.given(*number as usize);
+            let given = fork.given(number);
             has_bytes(self.module, function, given, offsets[0] + size)
         })
     }
 
     /// Where behind a pointer something is sure to be there: where this is asked for, if that is so, or what is nearest.
-    fn sure(&self, behind: &Path, offset: i64, size: i64) -> Option<i64> {
+    fn sure(&self, behind: &Path<'m>, offset: i64, size: i64) -> Option<i64> {
         /// What lies between two bytes of as many is on the pages of these.
         const PAGE: i64 = 4096;
         let always = self.reads.iter().filter_map(|one| {
@@ -189,10 +229,16 @@ impl<'a, 'm> Behind<'a, 'm> {
     }
 }
 
+/// Whether a variable is sure to be one: it is there if the program is.
+fn is_defined(variable: Value<'_>) -> bool {
+    let linkage = variable.as_global().map(|one| one.linkage());
+    linkage.is_some_and(|one| one != Linkage::LLVMExternalWeakLinkage)
+}
+
 /// The pointer that something is behind, and how far.
-fn split((parameter, offsets): &Path) -> Option<(Path, i64)> {
+fn split<'m>((base, offsets): &Path<'m>) -> Option<(Path<'m>, i64)> {
     let (last, before) = offsets.split_last()?;
-    Some(((*parameter, before.to_vec()), *last))
+    Some(((*base, before.to_vec()), *last))
 }
 
 /// What runs whenever a function does: its beginning, as far as nothing is decided in it, and nothing may stay away.

@@ -286,12 +286,19 @@ fn of<'m>(
     let code = Code::of(module, forks, &reached.bodies);
     let left = left(module, &reached, body)?;
     let (addresses, variables) = addresses(module, &left, |one| code.keeps_global(one))?;
-    let (mut behind, mut given) = (Behind::of(module, &code, own, body), Vec::new());
+    let mut behind = Behind::of(module, &code, own, body, &addresses);
+    let mut given = Vec::new();
+    for variable in behind.variables() {
+        let is_whole = |one: &Place<'m>| one.variable == Some(variable);
+        if !variables.iter().any(is_whole) {
+            given.extend(behind.numbers(variable));
+        }
+    }
     for (number, parameter) in body.parameters().into_iter().enumerate() {
         if number >= Region::LEADING && !parameter.is_unused() {
             match place(module, &code, own, number, parameter) {
                 Some(place) => given.push(place),
-                None => given.extend(behind.numbers(number)),
+                None => given.extend(behind.numbers(parameter)),
             }
         }
     }

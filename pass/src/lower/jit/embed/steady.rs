@@ -157,13 +157,29 @@ impl<'a, 'm> Code<'a, 'm> {
 
     /// Whether a variable of the program keeps its value.
     pub(super) fn keeps_global(&self, variable: Global<'m>) -> bool {
+        self.reads_of(variable)
+            .is_some_and(|uses| self.is_hidden_global(variable) || self.stores_others(&uses))
+    }
+
+    /// Whether what these loads read of a variable of the program keeps its value.
+    pub(super) fn keeps_part(&self, variable: Global<'m>, loads: &[Instruction<'m>]) -> bool {
+        let is_read = self.reads_of(variable).is_some();
+        is_read
+            && (self.is_hidden_global(variable)
+                || self.are_others(&self.stores, loads.iter().copied()))
+    }
+
+    /// What the code does with a variable of the program, if it does not write it by its name, nor waits for others who may.
+    fn reads_of(&self, variable: Global<'m>) -> Option<Uses<'m>> {
         let mut uses = self.uses(*variable);
         uses.retain(|(at, _)| at.is_none_or(|at| self.functions.contains(&at.function())));
         let keeps = |does: Does| matches!(does, Does::Reads | Does::Compares);
-        let is_hidden = variable.is_local() && self.is_hidden(*variable);
-        !self.has_strangers
-            && uses.iter().all(|(at, does)| at.is_none() || keeps(*does))
-            && (is_hidden || self.stores_others(&uses))
+        let is_read = uses.iter().all(|(at, does)| at.is_none() || keeps(*does));
+        (!self.has_strangers && is_read).then_some(uses)
+    }
+
+    fn is_hidden_global(&self, variable: Global<'m>) -> bool {
+        variable.is_local() && self.is_hidden(*variable)
     }
 
     /// Whether what these loads read, which was there before the code began, keeps its value.
