@@ -363,13 +363,14 @@ const WARNINGS: [&str; 4] = [
 ];
 
 /// What the library may tell about programs that are right.
-const EXPECTED: [&str; 7] = [
+const EXPECTED: [&str; 8] = [
     ": the processor runs it: ",
     "is not stored component by component",
     "no data are stored component by component",
     "is OP_RW, and the loop writes through maps",
     "used instead",
     "OKL_REPRODUCIBLE: with OP_RW of several elements through maps",
+    "OKL_LAZY=1 does nothing where op_init is called with a level of 2 or more",
     "op_renumber: the mesh stays as it is: with OKL_REPRODUCIBLE",
 ];
 
