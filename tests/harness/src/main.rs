@@ -115,7 +115,7 @@ enum Mode {
         /// Has programs run on an OpenCL device, and nowhere else.
         #[arg(long)]
         spirv: bool,
-        /// Has kernels on devices compiled once more at run time, and programs run nowhere else.
+        /// Has what is compiled for devices compiled once more at run time, there and on the processor.
         #[arg(long)]
         jit: bool,
         #[command(flatten)]
