@@ -126,7 +126,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         };
         let mut text = jit::run(root, libraries, repetitions, arguments.smoke)?;
         let nvidia = existing(arguments.nvidia.as_deref())?;
-        text += &devices::versions::run(root, libraries, nvidia.as_deref())?;
+        text += &devices::versions::run(root, libraries, nvidia.as_deref(), arguments.smoke)?;
         return tell(arguments, root, "jit.md", &text).map(|()| true);
     }
     if arguments.devices {

@@ -96,7 +96,7 @@ enum Mode {
         /// Has programs run on an OpenCL device, and nowhere else.
         #[arg(long)]
         spirv: bool,
-        /// Has kernels on devices compiled once more at run time, and programs run nowhere else.
+        /// Has loops compiled once more at run time, wherever they run, and some programs be lazy.
         #[arg(long)]
         jit: bool,
         #[command(flatten)]
@@ -115,7 +115,7 @@ enum Mode {
         /// Has programs run on an OpenCL device, and nowhere else.
         #[arg(long)]
         spirv: bool,
-        /// Has kernels on devices compiled once more at run time, and programs run nowhere else.
+        /// Has what is compiled for devices compiled once more at run time, there and on the processor.
         #[arg(long)]
         jit: bool,
         #[command(flatten)]
@@ -374,12 +374,7 @@ fn main() -> ExitCode {
             jit,
             common,
             devices,
-        } => op2::run(
-            seeds.range(),
-            &common,
-            op2::Runs::of(devices || jit, spirv),
-            jit,
-        ),
+        } => op2::run(seeds.range(), &common, op2::Runs::of(devices, spirv), jit),
         Mode::Random {
             seeds,
             for_devices,

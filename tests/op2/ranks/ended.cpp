@@ -1,15 +1,15 @@
 // After op_exit a program of one rank may begin again. One of several prints what it knows, and no more: nothing calls MPI
 // once it has ended, whoever has ended it, and what needs other ranks is refused, where the program's own MPI goes on,
 // too. What is wrong is told with its place, and the job ends with okl's status. A rank that is slow says the same again,
-// for itself.
+// for itself. A job that ends so waits for a second or two: all ten are started at once.
 //
 // RUN: clang++-22 -std=c++11 -O1 -g -fpass-plugin=%plugin -I%op2-include %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
 // RUN: for n in $(seq 0 9); do (%t $n; echo "$n ends with $?") 2>&1; done | FileCheck --match-full-lines --check-prefix=ALONE %s
-// RUN: for n in $(seq 0 9); do (timeout 60 mpirun --allow-run-as-root --oversubscribe -n 2 %t $n; echo "$n ends with $?") 2>&1 | sed 's/^okl: rank 1: /okl: /' | grep -e ^okl: -e ^ended -e '^[0-9] ends' -e 'The MPI_'; done | uniq | FileCheck --match-full-lines --check-prefix=RANKS %s
+// RUN: for n in $(seq 0 9); do (timeout 60 mpirun --allow-run-as-root --oversubscribe -n 2 %t $n; echo "$n ends with $?") > %t.told.$n 2>&1 & done; wait; for n in $(seq 0 9); do sed 's/^okl: rank 1: /okl: /' %t.told.$n | grep -e ^okl: -e ^ended -e '^[0-9] ends' -e 'The MPI_'; done | uniq | FileCheck --match-full-lines --check-prefix=RANKS %s
 // RUN: OMPI_CXX=clang++-22 mpicxx -std=c++11 -O1 -g -fpass-plugin=%plugin -DSTARTS=1 -I%op2-include %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t.starts
-// RUN: for n in $(seq 0 9); do (timeout 60 mpirun --allow-run-as-root --oversubscribe -n 2 %t.starts $n; echo "$n ends with $?") 2>&1 | sed 's/^okl: rank 1: /okl: /' | grep -e ^okl: -e ^ended -e '^[0-9] ends' -e 'The MPI_'; done | uniq | FileCheck --match-full-lines --check-prefix=RANKS %s
+// RUN: for n in $(seq 0 9); do (timeout 60 mpirun --allow-run-as-root --oversubscribe -n 2 %t.starts $n; echo "$n ends with $?") > %t.told.$n 2>&1 & done; wait; for n in $(seq 0 9); do sed 's/^okl: rank 1: /okl: /' %t.told.$n | grep -e ^okl: -e ^ended -e '^[0-9] ends' -e 'The MPI_'; done | uniq | FileCheck --match-full-lines --check-prefix=RANKS %s
 // RUN: OMPI_CXX=clang++-22 mpicxx -std=c++11 -O1 -g -fpass-plugin=%plugin -DSTARTS=2 -I%op2-include %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t.ends
-// RUN: for n in $(seq 0 9); do (timeout 60 mpirun --allow-run-as-root --oversubscribe -n 2 %t.ends $n; echo "$n ends with $?") 2>&1 | sed 's/^okl: rank 1: /okl: /' | grep -e ^okl: -e ^ended -e '^[0-9] ends' -e 'The MPI_'; done | uniq | FileCheck --match-full-lines --check-prefix=RANKS %s
+// RUN: for n in $(seq 0 9); do (timeout 60 mpirun --allow-run-as-root --oversubscribe -n 2 %t.ends $n; echo "$n ends with $?") > %t.told.$n 2>&1 & done; wait; for n in $(seq 0 9); do sed 's/^okl: rank 1: /okl: /' %t.told.$n | grep -e ^okl: -e ^ended -e '^[0-9] ends' -e 'The MPI_'; done | uniq | FileCheck --match-full-lines --check-prefix=RANKS %s
 //
 // What goes wrong on one rank while MPI ends, ends the others by MPI.
 // RUN: OMPI_CXX=clang++-22 mpicxx -std=c++11 -O1 -g -fpass-plugin=%plugin -DFAILS -rdynamic -I%op2-include %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t.fails

@@ -45,7 +45,7 @@ const ONE_ON_OPENCL: u64 = 2;
 pub(crate) struct Runs {
     /// On an OpenCL device alone.
     pub(crate) spirv: bool,
-    /// On devices alone, whose kernels are compiled once more.
+    /// Compiled once more at run time: on devices, and on the processor by what is compiled for these.
     pub(crate) jit: bool,
 }
 
@@ -183,6 +183,13 @@ fn test(
     let mut starts = Vec::new();
     if !on_opencl {
         starts.push(emulated);
+    }
+    if jit && !on_opencl {
+        starts.extend(threads.map(|mut start| {
+            start.env("OKL_BACKEND", "cpu").env("OKL_STATS", "1");
+            start.env("OKL_JIT", "turns").env("OKL_JIT_CACHE", "0");
+            start
+        }));
     }
     let mut targets = "--okl-target=cuda,cpu";
     let opencl = opencl.filter(|_| on_opencl || seed.is_multiple_of(ONE_ON_OPENCL));

@@ -13,7 +13,17 @@ static int wrong, compared;
 using Seen = std::vector<long long>;
 __attribute__((noinline)) static void see(Seen *seen, long long one) { seen->push_back(one); }
 
-static void compare(const char *name, const Seen &found, const Seen &expected) {
+// What the tests of all types have in common is compiled once.
+#define ONCE __attribute__((noinline)) static
+ONCE Seen repeated(const Seen &all, int inner, int outer) {
+  Seen more;
+  for (int o = 0; o < outer; o++)
+    for (long long one : all)
+      more.insert(more.end(), inner, one);
+  return more;
+}
+
+ONCE void compare(const char *name, const Seen &found, const Seen &expected) {
   compared++;
   if (found == expected || wrong++ > 9)
     return;
@@ -90,30 +100,39 @@ LOOPS(DownByThree, false, end < i, i -= 3, 3)
 LOOPS(DownToLast, false, end <= i, i--, 1)
 LOOPS(DownByMinus, false, i > end, i += -2, 2)
 
+struct Type {
+  __int128 least, last;
+  template <class T> static Type of() { return {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()}; }
+};
+
+// Of a loop that counts in a type to an end of another one: near the ends of the type, near 0, or anywhere.
+ONCE bool some_ends(int turn, bool is_up, Type type, Type of_end, long *s, __int128 *first, __int128 *end) {
+  *s = any(1, 5);
+  const long most = type.last < std::numeric_limits<long>::max() ? long(type.last) : std::numeric_limits<long>::max();
+  *first = turn % 4 == 0 ? type.least + any(0, 60) : turn % 4 == 1 ? most - any(0, 60) : turn % 4 == 2 ? any(0, 60) : type.least / 2 + any(0, 1000);
+  if (type.last > std::numeric_limits<long>::max() && turn % 8 == 1)
+    *first += (__int128)1 << 63;
+  *end = *first + (is_up ? 1 : -1) * any(-3, 60);
+  *first = *first < type.least ? type.least : *first > type.last ? type.last : *first;
+  *end = *end < type.least ? type.least : *end > type.last ? type.last : *end;
+  return *end >= of_end.least && *end <= of_end.last;
+}
+
 template <template <class, class, class> class Loops, class T, class E, class S, bool is_whole> static void test_loop() {
   using L = Loops<T, E, S>;
-  using Limits = std::numeric_limits<T>;
   for (int turn = 0; turn < 60; turn++) {
-    long s = any(1, 5), by = L::by(s), least = Limits::min(), most = sizeof(T) < 8 ? long(Limits::max()) : std::numeric_limits<long>::max();
-    // Near the ends of the type, near 0, or anywhere.
-    __int128 first = turn % 4 == 0 ? least + any(0, 60) : turn % 4 == 1 ? most - any(0, 60) : turn % 4 == 2 ? any(0, 60) : least / 2 + any(0, 1000);
-    if (sizeof(T) == 8 && !Limits::is_signed && turn % 8 == 1)
-      first += (__int128)1 << 63;
-    __int128 end = first + (L::is_up ? 1 : -1) * any(-3, 60);
-    const __int128 last = Limits::max();
-    first = first < least ? least : first > last ? last : first;
-    end = end < least ? least : end > last ? last : end;
-    if (end < std::numeric_limits<E>::min() || end > (__int128)std::numeric_limits<E>::max())
+    __int128 first, end;
+    long s;
+    if (!some_ends(turn, L::is_up, Type::of<T>(), Type::of<E>(), &s, &first, &end))
       continue;
-    Seen expected, twice, again;
+    const long by = L::by(s);
+    const __int128 least = std::numeric_limits<T>::min(), last = std::numeric_limits<T>::max();
+    Seen expected;
     __int128 value = first;
     while (value >= least && value <= last && L::is_inside(T(value), E(end))) {
-      expected.push_back(T(value));
-      twice.insert(twice.end(), 2, T(value));
+      see(&expected, T(value));
       value += L::is_up ? by : -by;
     }
-    again = expected;
-    again.insert(again.end(), expected.begin(), expected.end());
     int size = any(1, 20);
     Seen seen;
     auto check = [&](const Seen &expected) {
@@ -127,6 +146,7 @@ template <template <class, class, class> class Loops, class T, class E, class S,
     L::constant(first, end, s, &seen), check(expected);
     // What is not about types.
     if constexpr (is_whole) {
+      const Seen twice = repeated(expected, 2, 1), again = repeated(expected, 1, 2);
       L::blocks(first, end, s, size, &seen), check(twice);
       L::outers(first, end, s, &seen), check(twice);
       L::inners(first, end, s, &seen), check(again);
