@@ -25,7 +25,7 @@ use crate::occa_devices::{self, Layout, Writes};
 use crate::okl_inputs::{self, Kind, Source, Step, Steps};
 use crate::quote::command_line;
 use crate::tune::told::Tuned;
-use crate::{embedded, explain, okl, tune};
+use crate::{attempts, embedded, explain, okl, tune};
 
 /// Has clang keep the places of code, as it does where remarks of some name are asked for.
 const PLACES: &str = "-Rpass=^okl-places$";
@@ -329,11 +329,11 @@ impl Context<'_> {
             false => okl::Occa::Processor,
         });
         let embedded = embedded::words(self.arguments, &self.compiler);
-        let mut failed = None;
+        let (mut failed, mut asking) = (None, Vec::new());
         for source in steps.sources.iter().take_while(|_| !step.is_to_end()) {
             let command = self.preprocesses(source)?;
             let expand = |text: &str, dialect| expand(&self.compiler, self.mode, text, dialect);
-            let failure = front_step::rewrite(
+            let rewritten = front_step::rewrite(
                 &command,
                 self.typed.as_ref(),
                 source,
@@ -342,7 +342,10 @@ impl Context<'_> {
                 embedded.as_deref(),
                 expand,
             )?;
-            failed = failed.or(failure);
+            match rewritten {
+                Ok(one) => asking.extend(Some(one).filter(|one| !one.literals.is_empty())),
+                Err(failure) => failed = failed.or(Some(failure)),
+            }
         }
         if failed.is_some() {
             // As clang does where it cannot compile.
@@ -355,10 +358,21 @@ impl Context<'_> {
             front_step::keep(steps, folder)?;
         }
         for command in steps.commands.iter().take_while(|_| !step.is_to_end()) {
+            let may_ask = command.stage >= Stage::Compile && self.arguments.stage >= Stage::Compile;
             let command = self.compiles(steps, command)?;
-            let status = match explains {
-                Some(asked) => explain::run(self.language, &command, asked, self.typed.as_ref())?,
-                None => front_step::run(&command, self.typed.as_ref())?,
+            let typed = self.typed.as_ref();
+            let mut compiled = None;
+            if may_ask && occa.is_none() && !asking.is_empty() {
+                compiled = attempts::run(&command, typed, &asking)?;
+                if let (Some(folder), Some(_)) = (&steps.kept_in, &compiled) {
+                    front_step::keep(steps, folder)?;
+                }
+            }
+            let status = match (explains, compiled) {
+                _ if step.is_to_end() => break,
+                (Some(asked), _) => explain::run(self.language, &command, asked, typed)?,
+                (None, Some(compiled)) => compiled.tell()?,
+                (None, None) => front_step::run(&command, typed)?,
             };
             failed = failed.or(Failure::of(status));
         }

@@ -11,7 +11,7 @@ use std::iter::repeat_n;
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::process::{Command, ExitCode, ExitStatus, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, fs, io};
@@ -19,6 +19,7 @@ use std::{env, fs, io};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::{flag, low_level};
 
+use crate::attempts::Asking;
 use crate::command::exit_code;
 use crate::embedded;
 use crate::loop_chains::{self, Dialect};
@@ -121,7 +122,8 @@ pub(crate) fn end_as(failure: Failure) -> ExitCode {
 }
 
 /// Preprocesses and rewrites an input; `typed` is standard input. OCCA may call the kernels of OKL; `tuned` has schedules for
-/// loop chains; where programs have instances of its templates compiled, by the words in `embedded`; `expand` is the preprocessor of a dialect.
+/// loop chains; where programs have instances of its templates compiled, by the words in `embedded`; `expand` is the preprocessor
+/// of a dialect. Returns which instances it asks for, or how that failed.
 pub(crate) fn rewrite(
     command: &[OsString],
     typed: Option<&File>,
@@ -130,7 +132,7 @@ pub(crate) fn rewrite(
     tuned: Option<&Tuned>,
     embedded: Option<&[u8]>,
     expand: impl Fn(&str, Dialect) -> Result<String, String>,
-) -> Result<Option<Failure>, String> {
+) -> Result<Result<Asking, Failure>, String> {
     let name = match source.name.to_str() {
         Some("-") => "<stdin>".into(),
         _ => source.name.to_string_lossy(),
@@ -139,7 +141,7 @@ pub(crate) fn rewrite(
     let failed = |error: io::Error| format!("{name}: {}: {error}", folder.display());
     fs::create_dir_all(folder).map_err(failed)?;
     if let Some(failure) = Failure::of(run(command, typed)?) {
-        return Ok(Some(failure));
+        return Ok(Err(failure));
     }
     let text = match fs::read(&source.preprocessed) {
         // With `-###`.
@@ -158,13 +160,13 @@ pub(crate) fn rewrite(
     let facts = loop_chains::Facts::of(&text);
     let text = okl::without_definitions(&text);
     let text = okl::at_columns(&text, read);
-    let mut templates = Vec::new();
+    let (mut templates, mut literals) = (Vec::new(), Vec::new());
     let mut rewritten = match source.kind {
         Kind::Okl => {
             let done = okl::normalise_with_templates(&text, &name, Mode::Preprocessed, occa);
-            done.map(|(text, found)| {
-                templates = found;
-                text
+            done.map(|done| {
+                (templates, literals) = (done.templates, done.literals);
+                done.text
             })
         }
         Kind::Chains(_) => Ok(text),
@@ -184,10 +186,11 @@ pub(crate) fn rewrite(
         }
         Err(errors) => {
             errors.iter().for_each(|error| eprintln!("{error}"));
-            return Ok(Some(Failure::Text));
+            return Ok(Err(Failure::Text));
         }
     }
-    Ok(None)
+    let file = source.file.clone();
+    Ok(Ok(Asking { file, literals }))
 }
 
 /// What a command prints that reads a text.
@@ -219,6 +222,22 @@ pub(crate) fn keep(steps: &Steps, folder: &Path) -> Result<(), String> {
 
 /// Runs a command to its end, with all of `typed` as standard input where that has been read.
 pub(crate) fn run(command: &[OsString], typed: Option<&File>) -> Result<ExitStatus, String> {
+    let status = process(command, typed)?.status();
+    status.map_err(|error| cannot_run(command, &error))
+}
+
+/// The same; what the command prints is not printed.
+pub(crate) fn output(command: &[OsString], typed: Option<&File>) -> Result<Output, String> {
+    let mut process = process(command, typed)?;
+    if typed.is_none() {
+        process.stdin(Stdio::inherit());
+    }
+    process
+        .output()
+        .map_err(|error| cannot_run(command, &error))
+}
+
+fn process(command: &[OsString], typed: Option<&File>) -> Result<Command, String> {
     let failed = |error: io::Error| cannot_run(command, &error);
     let mut process = Command::new(&command[0]);
     if let Some(mut typed) = typed {
@@ -226,7 +245,8 @@ pub(crate) fn run(command: &[OsString], typed: Option<&File>) -> Result<ExitStat
         typed.rewind().map_err(failed)?;
         process.stdin(typed.try_clone().map_err(failed)?);
     }
-    process.args(&command[1..]).status().map_err(failed)
+    process.args(&command[1..]);
+    Ok(process)
 }
 
 /// Standard input, and a file that may stand in for it.

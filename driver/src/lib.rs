@@ -6,6 +6,7 @@
 //! about it. `okl-run` starts a program on the ranks of an MPI job.
 
 pub mod arguments;
+mod attempts;
 // The pass has it too: see there.
 #[path = "../../attributes/mod.rs"]
 mod attributes;

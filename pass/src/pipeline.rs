@@ -30,6 +30,7 @@ pub struct Stage {
 pub const STAGES: &[Stage] = &[
     // Of a file that a program has compiled for an instance of a kernel: the instance.
     at(Point::Start, "okl-instance", |run| {
+        instance::check_literals(run.module);
         instance::run(run.module)
     }),
     // What the user's plug-ins know of becomes what okl does.

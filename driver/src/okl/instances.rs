@@ -21,15 +21,19 @@ impl Normaliser<'_> {
                 _ => self.misplaced(one),
             }
         }
-        let open = (begin..stop).find(|at| self.tokens.word(*at) == "(");
-        let close = open.and_then(|open| self.tokens.partner(open));
+        // What stands in front of the parameters may have parentheses.
         let name = begin + 1;
+        let close = stop
+            .checked_sub(1)
+            .filter(|at| self.tokens.word(*at) == ")");
+        let open = close.and_then(|close| self.tokens.partner(close));
+        let open = open.filter(|open| *open > name);
         let first = open.and_then(|open| self.arguments_before(name, open));
         let (Some(open), Some(close), Some(first)) = (open, close, first) else {
             self.error(self.tokens.start(begin), FORM.to_owned());
             return next;
         };
-        let is_whole = self.tokens.word(begin) == "void" && close + 1 == stop && next > stop;
+        let is_whole = self.tokens.word(begin) == "void" && next > stop;
         if !is_whole {
             self.error(self.tokens.start(begin), FORM.to_owned());
             return next;
@@ -53,27 +57,136 @@ impl Normaliser<'_> {
         next
     }
 
-    /// Where the arguments of a template begin that end in front of a token.
+    /// Where the arguments of a template begin that end in front of a token. What stands in parentheses compares.
     fn arguments_before(&self, name: usize, open: usize) -> Option<usize> {
-        let mut firsts = (name..open).filter(|at| self.tokens.word(*at) == "<");
-        firsts.find(|at| self.tokens.template_end(*at) == Some(open - 1))
+        let (mut depth, mut at) = (0, open);
+        while at > name + 1 {
+            at -= 1;
+            match self.tokens.word(at) {
+                ">" => depth += 1,
+                "<" if depth == 1 => return Some(at),
+                "<" => depth -= 1,
+                ")" | "]" => at = self.tokens.partner(at)?,
+                _ if depth == 0 => return None,
+                _ => {}
+            }
+        }
+        None
     }
 
-    /// A piece of the text in a line, with what is changed in it so far.
+    /// A piece of the text in a line and without comments, with what is changed in it so far.
     fn edited(&self, start: usize, end: usize) -> String {
-        let mut edits: Vec<_> = self.edits.iter().collect();
-        edits.retain(|edit| edit.start >= start && edit.end <= end);
-        edits.sort_by_key(|edit| (edit.start, edit.end));
-        let (mut text, mut at) = (String::new(), start);
-        for edit in edits {
-            text += &self.tokens.text[at..edit.start.max(at)];
-            text += &edit.text;
-            text += " ";
-            at = edit.end.max(at);
+        let edits = self.edits.iter();
+        let edits = edits.filter(|edit| edit.start >= start && edit.end <= end);
+        let mut pieces: Vec<(usize, usize, &str, bool)> = edits
+            .map(|edit| (edit.start, edit.end, edit.text.trim(), true))
+            .collect();
+        let first = self.tokens.all.partition_point(|one| one.start < start);
+        let tokens = self.tokens.all[first..]
+            .iter()
+            .take_while(|one| one.end <= end);
+        let is_replaced = |start: usize| {
+            let mut edits = pieces.iter();
+            edits.any(|(from, to, ..)| *from <= start && start < *to)
+        };
+        let tokens: Vec<_> = tokens
+            .filter(|one| !is_replaced(one.start))
+            .map(|one| {
+                (
+                    one.start,
+                    one.end,
+                    &self.tokens.text[one.start..one.end],
+                    false,
+                )
+            })
+            .collect();
+        pieces.extend(tokens);
+        pieces.sort_by_key(|(start, end, ..)| (*start, *end));
+        let (mut text, mut last) = (String::new(), (start, false));
+        pieces.retain(|one| !one.2.is_empty());
+        for (start, end, piece, is_edit) in pieces {
+            if !text.is_empty() && (last.0 < start || last.1 || is_edit) {
+                text.push(' ');
+            }
+            text += piece;
+            last = (end, is_edit);
         }
-        text += &self.tokens.text[at..end];
-        let lines = text.lines().filter(|line| !line.starts_with('#'));
-        let words: Vec<_> = lines.flat_map(str::split_whitespace).collect();
-        words.join(" ")
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Mode, normalise};
+
+    #[test]
+    fn arguments_have_parentheses_and_quotes() {
+        for (instance, name, arguments, parameters) in [
+            (
+                "axpy<double, 4>(int, double)",
+                "axpy<double, 4>",
+                "<double, 4>",
+                "int, double",
+            ),
+            (
+                "n::g<(1+2)>(int (*)[3])",
+                "n::g<(1+2)>",
+                "<(1+2)>",
+                "int (*)[3]",
+            ),
+            (
+                "g < (1 > 0),\n 1 << 2 >()",
+                "g < (1 > 0), 1 << 2 >",
+                "< (1 > 0), 1 << 2 >",
+                "",
+            ),
+            ("lit<'>', '<'>(int)", "lit<'>', '<'>", "<'>', '<'>", "int"),
+            (
+                "lit<'\t', '  '>(int)",
+                "lit<'\t', '  '>",
+                "<'\t', '  '>",
+                "int",
+            ),
+            (
+                "lit<'\\'', 1'000>(int)",
+                "lit<'\\'', 1'000>",
+                "<'\\\\'', 1'000>",
+                "int",
+            ),
+            (
+                "v<vec<vec<int>>, '\"'>()",
+                "v<vec<vec<int>>, '\"'>",
+                "<vec<vec<int>>, '\\\"'>",
+                "",
+            ),
+            (
+                "g<1 /* < */>(@restrict int *a)",
+                "g<1 >",
+                "<1 >",
+                "int * __restrict a",
+            ),
+        ] {
+            let text = format!("template @kernel void {instance};");
+            let done = normalise(&text, "f.okl", Mode::Preprocessed).unwrap();
+            let made = format!("Instance<void (*)({parameters}), &{name}> ");
+            let found = done.contains(&made) && done.contains(&format!("(\"{arguments}\");"));
+            assert!(found, "{text}: {done}");
+        }
+        for wrong in [
+            "g(int)",
+            "g<1>",
+            "<1>(int)",
+            "g<(1>0>(int)",
+            "a<1>b(int)",
+            "g<int{1}>(int)",
+            "g<1>(int) x",
+        ] {
+            let text = format!("template @kernel void {wrong};");
+            let errors = normalise(&text, "f.okl", Mode::Preprocessed).expect_err(wrong);
+            assert!(
+                errors[0].message.starts_with("an instance of a kernel is"),
+                "{wrong}"
+            );
+        }
     }
 }

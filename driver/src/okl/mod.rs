@@ -15,6 +15,7 @@ mod definitions;
 mod diagnostics;
 pub(crate) mod edits;
 mod instances;
+pub(crate) mod literals;
 mod normalise;
 pub(crate) mod occa;
 mod scopes;
@@ -63,17 +64,25 @@ pub fn normalise_for(
     mode: Mode,
     occa: Option<Occa>,
 ) -> Result<String, Vec<Diagnostic>> {
-    normalise_with_templates(text, file, mode, occa).map(|done| done.0)
+    normalise_with_templates(text, file, mode, occa).map(|done| done.text)
 }
 
-/// The same, and the kernels that are templates: their names, and where they stand.
-#[expect(clippy::type_complexity, reason = "said above")]
+/// A text as C++, and what is in it.
+pub(crate) struct Normalised {
+    pub(crate) text: String,
+    /// The kernels that are templates: their names, and where they stand.
+    pub(crate) templates: Vec<(String, String)>,
+    /// Which of their instances it asks for by literals.
+    pub(crate) literals: Vec<literals::Literal>,
+}
+
+/// The same, and what templates there are and which instances are asked for.
 pub(crate) fn normalise_with_templates(
     text: &str,
     file: &str,
     mode: Mode,
     occa: Option<Occa>,
-) -> Result<(String, Vec<(String, String)>), Vec<Diagnostic>> {
+) -> Result<Normalised, Vec<Diagnostic>> {
     let tokens = Tokens::of(text, file);
     let mut done = normalise::Normaliser::run(tokens, mode);
     if !done.errors.is_empty() {
@@ -92,6 +101,7 @@ pub(crate) fn normalise_with_templates(
         return Err(errors.into_iter().map(place).collect());
     }
     let entries = occa.map(|occa| occa::entries(&done, occa));
+    let literals = literals::find(&done.tokens, &done.templates);
     if occa == Some(Occa::Devices) {
         done.edits.extend(occa::names(&done));
     }
@@ -113,5 +123,9 @@ pub(crate) fn normalise_with_templates(
         };
         normalised.insert_str(0, &head);
     }
-    Ok((normalised, done.templates))
+    Ok(Normalised {
+        text: normalised,
+        templates: done.templates,
+        literals,
+    })
 }

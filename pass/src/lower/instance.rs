@@ -4,10 +4,13 @@
 //! Guarantee: the instance is as it would be in the program, or there is an error at the line where it is not: it would have
 //! variables of its own where the program has others, or calls what is in other files. Nothing else of the file is left: no
 //! constructors run.
+//!
+//! Instances that the driver adds for literals are part of the program's file. Such a one is an error where it would be
+//! linked no more: where it needs what is in no other code of the file, and so may be nowhere. The driver then does without.
 
 use std::collections::HashSet;
 
-use okl_abi::cpu::INSTANCE;
+use okl_abi::cpu::{INSTANCE, LITERAL};
 
 use crate::analysis::library;
 use crate::diagnostic::{Declined, Site, report};
@@ -24,8 +27,17 @@ pub fn run(module: &Module) -> bool {
     };
     let mut reached = Reached::default();
     reached.visit(*root, None);
-    for declined in &reached.wrong {
-        report(module, declined, Severity::Error);
+    for one in &reached.wrong {
+        let reason = format!(
+            "an instance of a kernel that is made while the program runs {}: name the instance in the file, \
+             'template @kernel void NAME<ARGUMENTS>(PARAMETERS);'",
+            one.what
+        );
+        let declined = Declined {
+            site: one.site,
+            reason,
+        };
+        report(module, &declined, Severity::Error);
     }
     // An alias stays, with what it stands for; nobody calls it.
     let mut kept = Reached::default();
@@ -67,11 +79,70 @@ pub fn run(module: &Module) -> bool {
     true
 }
 
+/// Says which instances that literals ask for cannot be part of the program. Changes nothing.
+pub fn check_literals(module: &Module) {
+    let mut literals = module.globals();
+    literals.retain(|one| one.name().contains(LITERAL) && !one.is_declaration());
+    if literals.is_empty() {
+        return;
+    }
+    // What is in the object in any case.
+    let mut others = Reached::default();
+    others.seen.extend(literals.iter().map(|one| **one));
+    for function in module.functions() {
+        if !function.is_declaration() && !may_go(function.linkage()) {
+            others.visit(*function, None);
+        }
+    }
+    for global in module.globals() {
+        // Annotations keep nothing.
+        let is_kept = global.name() != ANNOTATIONS && !may_go(global.linkage());
+        if !global.is_declaration() && is_kept {
+            others.visit(*global, None);
+        }
+    }
+    for literal in literals {
+        let mut reached = Reached::default();
+        reached.visit(*literal, None);
+        let missing = |one: &&Wrong| one.is_elsewhere && !others.seen.contains(&one.value);
+        for one in reached.wrong.iter().filter(missing) {
+            let name = literal.name();
+            let number = name.rsplit('_').next().unwrap_or_default();
+            let declined = Declined {
+                site: one.site,
+                reason: format!("the instance okl::kernel:{number}: {}", one.what),
+            };
+            report(module, &declined, Severity::Error);
+        }
+    }
+}
+
+/// Whether what nothing refers to is left out.
+fn may_go(linkage: Linkage) -> bool {
+    matches!(
+        linkage,
+        Linkage::LLVMInternalLinkage
+            | Linkage::LLVMPrivateLinkage
+            | Linkage::LLVMLinkOnceAnyLinkage
+            | Linkage::LLVMLinkOnceODRLinkage
+            | Linkage::LLVMAvailableExternallyLinkage
+    )
+}
+
 /// What code and variables refer to.
 #[derive(Default)]
 struct Reached<'m> {
     seen: HashSet<Value<'m>>,
-    wrong: Vec<Declined<'m>>,
+    wrong: Vec<Wrong<'m>>,
+}
+
+/// What another copy of the code would not have as the program does.
+struct Wrong<'m> {
+    value: Value<'m>,
+    /// It is only declared.
+    is_elsewhere: bool,
+    site: Site<'m>,
+    what: String,
 }
 
 impl<'m> Reached<'m> {
@@ -121,10 +192,12 @@ impl<'m> Reached<'m> {
             || library::known(&name).is_some();
         if !is_of_library {
             let name = crate::llvm::demangle(&name);
-            self.tell(
-                function_site(at, function),
-                &format!("calls {name}, which is not in the file of the kernel"),
-            );
+            self.wrong.push(Wrong {
+                value: *function,
+                is_elsewhere: true,
+                site: function_site(at, function),
+                what: format!("calls {name}, which is not in the file of the kernel"),
+            });
         }
     }
 
@@ -139,19 +212,12 @@ impl<'m> Reached<'m> {
             return;
         }
         let name = crate::llvm::demangle(&name);
-        let site = at.map_or(Site::Global(global), Site::Instruction);
-        self.tell(
-            site,
-            &format!("uses the variable {name}, which the program has already"),
-        );
-    }
-
-    fn tell(&mut self, site: Site<'m>, what: &str) {
-        let reason = format!(
-            "an instance of a kernel that is made while the program runs {what}: name the instance in the file, \
-             'template @kernel void NAME<ARGUMENTS>(PARAMETERS);'"
-        );
-        self.wrong.push(Declined { site, reason });
+        self.wrong.push(Wrong {
+            value: *global,
+            is_elsewhere: global.is_declaration(),
+            site: at.map_or(Site::Global(global), Site::Instruction),
+            what: format!("uses the variable {name}, which the program has already"),
+        });
     }
 
     /// What annotations refer to but for what they are about.

@@ -24,6 +24,8 @@ macro_rules! for_each_cpu_fn {
             fn okl_cpu_ran_v1(call: ptr): [];
             /// Puts a `KernelInstance` into the table of kernels that programs find by their names.
             fn okl_cpu_add_kernel_v1(kernel: ptr): [APART];
+            /// The same for one that a literal names, which is asked for while the program runs where others have its name.
+            fn okl_cpu_add_literal_v1(kernel: ptr): [APART];
             /// Takes it out.
             fn okl_cpu_remove_kernel_v1(kernel: ptr): [APART];
             /// A `KernelSource` is part of the program.
@@ -40,6 +42,9 @@ for_each_cpu_fn!(function_table);
 
 /// The variable with the address of the instance, in a file that is compiled for one while a program runs.
 pub const INSTANCE: &str = "okl_kernel_instance_v1";
+
+/// What the names of variables have in them that are a `KernelInstance` for a literal; a number follows.
+pub const LITERAL: &str = "okl_kernel_literal_";
 
 abi_structs! {
     /// A kernel; a variable of its file.
@@ -114,6 +119,6 @@ mod tests {
     #[test]
     fn the_list_is_the_one_of_its_version() {
         let hash = crate::hash(TEXT, LAYOUT_TEXT);
-        assert_eq!((ALL.len(), hash), (10, 0xa8f0e18ce96d8421));
+        assert_eq!((ALL.len(), hash), (11, 0xdc691619c90af8b5));
     }
 }

@@ -37,15 +37,73 @@ impl<'a> Told<'a> {
     }
 }
 
-/// A name or a type without blanks that separate no words.
+/// Operators that have `<` or `>` and bracket nothing.
+const OPERATORS: [&str; 6] = ["<=>", "<<", "<=", ">=", "->", "::"];
+
+/// The words of a name: identifiers, numbers, characters in quotes and operators, and where each begins.
+pub(crate) fn words(text: &str) -> Vec<(usize, &str)> {
+    let mut words = Vec::new();
+    let mut at = 0;
+    while let Some(first) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let length = if in_word(first) {
+            let is_number = first.is_ascii_digit();
+            // `1'000`
+            let separates = |end: usize| {
+                is_number && rest[end..].starts_with('\'') && rest[end + 1..].starts_with(in_word)
+            };
+            let mut ends = rest
+                .char_indices()
+                .skip_while(|(end, one)| in_word(*one) || separates(*end));
+            let end = ends.next().map_or(rest.len(), |(end, _)| end);
+            match matches!(&rest[..end], "u8" | "u" | "U" | "L") && rest[end..].starts_with('\'') {
+                true => end + quoted(&rest[end..]),
+                false => end,
+            }
+        } else if first == '\'' {
+            quoted(rest)
+        } else {
+            let operator = OPERATORS.iter().find(|one| rest.starts_with(**one));
+            operator.map_or(first.len_utf8(), |one| one.len())
+        };
+        if !first.is_whitespace() {
+            words.push((at, &rest[..length]));
+        }
+        at += length;
+    }
+    words
+}
+
+pub(crate) fn in_word(one: char) -> bool {
+    one.is_alphanumeric() || one == '_' || one == '$'
+}
+
+/// How long a character in quotes is that a text begins with.
+fn quoted(text: &str) -> usize {
+    let mut is_escaped = false;
+    for (at, one) in text.char_indices().skip(1) {
+        if one == '\'' && !is_escaped {
+            return at + 1;
+        }
+        is_escaped = one == '\\' && !is_escaped;
+    }
+    text.len()
+}
+
+/// A name or a type without blanks that separate nothing: two words, or two operators that would be one.
 pub(crate) fn plain(text: &str) -> String {
-    let in_word = |one: char| one.is_alphanumeric() || one == '_';
     let mut plain = String::new();
-    for word in text.split_whitespace() {
-        if plain.ends_with(in_word) && word.starts_with(in_word) {
+    let mut end = 0;
+    for (at, word) in words(text) {
+        let is_apart = at > end;
+        let joins = plain.ends_with(in_word) && word.starts_with(|one| in_word(one) || one == '\'')
+            || plain.ends_with('\'') && word.starts_with(in_word)
+            || ["+", "-", "&", "|"].contains(&word) && plain.ends_with(word);
+        if is_apart && joins {
             plain.push(' ');
         }
         plain += word;
+        end = at + word.len();
     }
     plain
 }
@@ -59,18 +117,19 @@ pub(crate) fn parameters(ty: &str) -> &str {
 /// A template's arguments, with which a name ends: `<double, 4>`, or nothing. What stands in parentheses compares.
 pub(crate) fn arguments(name: &str) -> &str {
     let name = name.trim_end();
-    if !name.ends_with('>') {
+    let words = words(name);
+    if words.last().is_none_or(|(_, word)| *word != ">") {
         return "";
     }
     let (mut depth, mut inside) = (0, 0);
-    for (at, one) in name.char_indices().rev() {
-        match one {
-            ')' | ']' => inside += 1,
-            '(' | '[' => inside -= 1,
+    for (at, word) in words.into_iter().rev() {
+        match word {
+            ")" | "]" => inside += 1,
+            "(" | "[" => inside -= 1,
             _ if inside > 0 => {}
-            '>' => depth += 1,
-            '<' if depth == 1 => return &name[at..],
-            '<' => depth -= 1,
+            ">" => depth += 1,
+            "<" if depth == 1 => return &name[at..],
+            "<" => depth -= 1,
             _ => {}
         }
     }
@@ -122,6 +181,39 @@ mod tests {
         assert_eq!(arguments("b<double, (1>0)>"), "<double, (1>0)>");
         assert_eq!(arguments("n<(2<3)>::b<a<(1>>0)>>"), "<a<(1>>0)>>");
         assert_eq!(arguments("c"), "");
-        assert_eq!(plain("add < unsigned  long , 4 >"), "add<unsigned long,4>");
+        assert_eq!(arguments("n::lit<'>'>"), "<'>'>");
+        assert_eq!(arguments("lit<'<', '\\'', u8'>'>"), "<'<', '\\'', u8'>'>");
+        assert_eq!(arguments("g<1 << 2>"), "<1 << 2>");
+        assert_eq!(arguments("g<1'000>"), "<1'000>");
+        assert_eq!(arguments("g<(p->n)>"), "<(p->n)>");
+        assert_eq!(arguments("a-b>"), "");
+        assert_eq!(arguments("'<a>"), "");
+    }
+
+    #[test]
+    fn names_are_the_same_but_for_blanks_that_separate_nothing() {
+        for (name, same) in [
+            ("add < unsigned  long , 4 >", "add<unsigned long,4>"),
+            (" lit < ' ' > ", "lit<' '>"),
+            ("lit<'  '>", "lit<'  '>"),
+            ("lit<'\\'', '>'>", "lit<'\\'','>'>"),
+            ("g<1'000 - 1>", "g<1'000-1>"),
+            ("g<(1 - -1)>", "g<(1- -1)>"),
+            ("g<(1 --1)>", "g<(1--1)>"),
+            ("g<(& x), a & & b>", "g<(&x),a& &b>"),
+            ("const int * *", "const int**"),
+            ("vec<vec<int> >", "vec<vec<int>>"),
+            ("a :: b < 1 << 2 >", "a::b<1<<2>"),
+            ("lit<L'a'>", "lit<L'a'>"),
+            ("lit<sizeof 'a'>", "lit<sizeof 'a'>"),
+            ("lit<'a", "lit<'a"),
+            (
+                "void (*)(int, const double *)",
+                "void(*)(int,const double*)",
+            ),
+        ] {
+            assert_eq!(plain(name), same);
+            assert_eq!(plain(same), same);
+        }
     }
 }

@@ -5,6 +5,8 @@
 
 use std::ffi::{CString, c_void};
 use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -15,7 +17,7 @@ use okl_abi::cpu::{INSTANCE, KernelSource};
 use okl_job::opened::own_folder;
 use okl_job::own_environment;
 
-use crate::names::{arguments, plain, text};
+use crate::names::{arguments, in_word, plain, text, words};
 
 /// The text of a file.
 #[derive(Clone)]
@@ -134,10 +136,21 @@ fn the_one(sources: &[Source], name: &str) -> Option<Result<(Source, String), St
 
 /// What is no name would be other code.
 fn is_name(name: &str) -> Result<(), String> {
-    let is_part = |one: char| one.is_alphanumeric() || "_:<>, *&()[].+-'".contains(one);
-    let has_arguments = !arguments(name).is_empty();
-    match name.chars().all(is_part) && has_arguments && !name.contains("//") && !name.contains("/*")
-    {
+    let path = name.len() - arguments(name).len();
+    let is_piece = |(at, word): (usize, &str)| {
+        let is_whole = word.len() > 2 && word.ends_with('\'');
+        match word.chars().next() {
+            Some('\'') => is_whole && at >= path,
+            // A number may have `'` in it, and a character a prefix.
+            Some(one) if in_word(one) => one.is_ascii_digit() || !word.contains('\'') || is_whole,
+            _ if at < path => word == "::",
+            _ => word
+                .chars()
+                .all(|one| "<>:,*&()[].+-=!|^%/~?".contains(one)),
+        }
+    };
+    let is_one = path > 0 && path < name.len() && words(name).into_iter().all(is_piece);
+    match is_one && !["//", "/*", "\n"].iter().any(|one| name.contains(one)) {
         true => Ok(()),
         false => Err("that is no name of an instance".to_owned()),
     }
@@ -192,24 +205,31 @@ fn asked(name: &str, ty: &str) -> String {
 /// `okl-c++`; or why it is not there, and what to do.
 fn driver() -> Result<PathBuf, String> {
     let is_program = |path: &PathBuf| path.is_file();
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let in_path = |name: &Path| {
+        let mut all = std::env::split_paths(&folders).map(|folder| folder.join(name));
+        all.find(is_program)
+    };
     let named = own_environment(VARIABLE).filter(|name| !name.is_empty());
     if let Some(named) = named {
         let named = PathBuf::from(named);
-        return match is_program(&named) {
-            true => Ok(named),
-            false => Err(format!(
-                "{VARIABLE} names {}, which is no file; have it name {DRIVER}",
-                named.display()
-            )),
+        // As where it is started.
+        let (found, place) = match named.as_os_str().as_bytes().contains(&b'/') {
+            true => (Some(named.clone()).filter(is_program), "is no file"),
+            false => (in_path(&named), "is not in PATH"),
         };
+        return found.ok_or_else(|| {
+            format!(
+                "{VARIABLE} names {}, which {place}; have it name {DRIVER}",
+                named.display()
+            )
+        });
     }
     let own = own_folder();
     let beside = [own.join(DRIVER), own.join("../bin").join(DRIVER)];
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    let in_path = std::env::split_paths(&folders).map(|folder| folder.join(DRIVER));
-    let mut all = beside.into_iter().chain(in_path);
     // By its name it knows what it is, so what it is a link to is not followed.
-    all.find(is_program).ok_or_else(|| {
+    let found = beside.into_iter().find(is_program);
+    found.or_else(|| in_path(Path::new(DRIVER))).ok_or_else(|| {
         format!(
             "there is no {DRIVER} beside the library or in PATH, and {VARIABLE} names none; install okl here"
         )
@@ -281,7 +301,13 @@ fn compile(driver: &Path, source: &Source, text: &[u8]) -> Result<Vec<u8>, Strin
     let status = command.status();
     let status = status.map_err(|why| format!("{}: {why}", driver.display()))?;
     failure(status).map_or(Ok(()), Err)?;
-    fs::read(&to).map_err(|why| format!("{}: {why}", to.display()))
+    fs::read(&to).map_err(|why| match why.kind() {
+        ErrorKind::NotFound => format!(
+            "{} has ended without an error and has written nothing; is it {DRIVER}?",
+            driver.display()
+        ),
+        _ => format!("{}: {why}", to.display()),
+    })
 }
 
 /// How a compiler has failed, if it has: one that was stopped has said nothing. What `okl-c++` calls it tells as shells do.
@@ -343,7 +369,12 @@ mod tests {
 
     #[test]
     fn what_is_no_name_is_not_compiled() {
-        for name in ["a::add<int, 4>", "add<const float *, 'a'>"] {
+        for name in [
+            "a::add<int, 4>",
+            "::add<const float *, 'a'>",
+            "g<(1 != 2), 1'000, (a ? 1 : ~2) % 3>",
+            "lit<'>', L';', '\\'', '\"'>",
+        ] {
             assert_eq!(is_name(name), Ok(()), "{name}");
         }
         for name in [
@@ -353,6 +384,11 @@ mod tests {
             "add<int>\n",
             "a{}<b>",
             "add<x // >",
+            "add<';>",
+            "add<1> + b<2>",
+            "add<x';', ';>",
+            "<int>",
+            "a'b'<int>",
             "/* <b>",
         ] {
             assert!(is_name(name).is_err(), "{name}");

@@ -22,6 +22,8 @@ struct Entry {
     ty: String,
     code: usize,
     place: String,
+    /// A literal names it, as others in other files may: it answers where nothing else does, and they are one.
+    is_literal: bool,
 }
 
 static TABLE: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
@@ -32,20 +34,50 @@ static TABLE: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
 /// `kernel` is a kernel of the program's.
 pub(crate) unsafe fn okl_cpu_add_kernel_v1(kernel: *mut c_void) {
     // SAFETY: the caller's promise.
+    unsafe { add(kernel, false) };
+}
+
+/// See [`okl_abi::cpu`].
+///
+/// # Safety
+/// As `okl_cpu_add_kernel_v1`.
+pub(crate) unsafe fn okl_cpu_add_literal_v1(kernel: *mut c_void) {
+    // SAFETY: the caller's promise.
+    unsafe { add(kernel, true) };
+}
+
+/// # Safety
+/// `kernel` is a kernel of the program's.
+unsafe fn add(kernel: *mut c_void, is_literal: bool) {
+    // SAFETY: the caller's promise.
     let entry = unsafe {
         let one = &*kernel.cast::<KernelInstance>();
         let (told, said, file) = (text(one.told), text(one.arguments), text(one.file));
         let told = Told::of(&told);
+        // A literal is the name; else the compiler knows the namespaces.
+        let name = match is_literal {
+            true => said,
+            false => [told.function.unwrap_or(""), arguments(&said)].concat(),
+        };
         Entry {
             key: kernel.addr(),
-            name: plain(&[told.function.unwrap_or(""), arguments(&said)].concat()),
+            name: key_of(&name),
             ty: told.ty.to_owned(),
             code: one.code.expose_provenance(),
             place: format!("{file}:{}", one.line),
+            is_literal,
         }
     };
     let mut table = TABLE.lock().expect("no panic while it is locked");
     table.push(entry);
+}
+
+/// A name as it is compared: plain, and from the outermost namespace on.
+fn key_of(name: &str) -> String {
+    let plain = plain(name);
+    plain
+        .strip_prefix("::")
+        .map_or(plain.clone(), str::to_owned)
 }
 
 /// See [`okl_abi::cpu`].
@@ -79,11 +111,13 @@ pub(crate) unsafe fn okl_cpu_find_kernel_v1(asked: *mut c_void) -> *mut c_void {
         (asked, texts.0, texts.1, texts.2)
     };
     let ty = Told::of(&told).ty;
-    let found = found(&name, ty).and_then(|found| found.map_or_else(|| made(&name, ty), Ok));
+    let place = format!("{file}:{}", asked.line);
+    let found = found(&name, ty, &place);
+    let found = found.and_then(|found| found.map_or_else(|| made(&name, ty, &place), Ok));
     match found {
         Ok(code) => std::ptr::with_exposed_provenance_mut(code),
         Err(why) => {
-            let message = format!("{file}:{}: {why}", asked.line);
+            let message = format!("{place}: {why}");
             let room = usize::try_from(asked.room).unwrap_or(0);
             let mut length = message.len().min(room.saturating_sub(1));
             while !message.is_char_boundary(length) {
@@ -103,27 +137,34 @@ pub(crate) unsafe fn okl_cpu_find_kernel_v1(asked: *mut c_void) -> *mut c_void {
 }
 
 /// What is in the table.
-fn found(name: &str, ty: &str) -> Result<Option<usize>, String> {
+fn found(name: &str, ty: &str, place: &str) -> Result<Option<usize>, String> {
     let table = TABLE.lock().expect("no panic while it is locked");
-    find(&table, name, ty)
+    find(&table, name, ty, place)
 }
 
 /// An instance that is made now.
-fn made(name: &str, ty: &str) -> Result<usize, String> {
-    let meanwhile = || found(name, ty).ok().flatten();
+fn made(name: &str, ty: &str, place: &str) -> Result<usize, String> {
+    let meanwhile = || found(name, ty, place).ok().flatten();
     match sources::instance(name, ty, meanwhile) {
         None => {
             let table = TABLE.lock().expect("no panic while it is locked");
-            Err(unknown(&table, name.trim()))
+            let named = named(&table, name);
+            let right: Vec<&Entry> = named.iter().copied().filter(|one| one.is_of(ty)).collect();
+            Err(match (right.as_slice(), named.as_slice()) {
+                ([one, other, ..], _) => several(name, ty, one, other),
+                (_, []) => unknown(&table, name.trim()),
+                _ => others(name, ty, &named),
+            })
         }
         Some(Err(why)) => Err(why),
         Some(Ok((code, key, place))) => {
             let entry = Entry {
                 key,
-                name: plain(name),
+                name: key_of(name),
                 ty: ty.to_owned(),
                 code,
                 place,
+                is_literal: false,
             };
             let mut table = TABLE.lock().expect("no panic while it is locked");
             if !table.contains(&entry) {
@@ -134,42 +175,69 @@ fn made(name: &str, ty: &str) -> Result<usize, String> {
     }
 }
 
-/// The code of the kernel of this name and type; nothing where none has the name.
-fn find(table: &[Entry], name: &str, ty: &str) -> Result<Option<usize>, String> {
-    let (wanted, shown) = (plain(name), name.trim());
+impl Entry {
+    fn is_of(&self, ty: &str) -> bool {
+        plain(&self.ty) == plain(ty)
+    }
+}
+
+fn named<'t>(table: &'t [Entry], name: &str) -> Vec<&'t Entry> {
+    let wanted = key_of(name);
+    table.iter().filter(|one| one.name == wanted).collect()
+}
+
+/// The code of the kernel of this name and type that is asked for at `place`; nothing where none has the name, or only literals
+/// name such ones and it cannot be told which it is.
+fn find(table: &[Entry], name: &str, ty: &str, place: &str) -> Result<Option<usize>, String> {
     if is_of_one_file(ty) {
         return Err(format!(
-            "a kernel whose parameters are of a type without a name outside of its file cannot be found by its name: '{shown}' \
-             with {}",
+            "a kernel whose parameters are of a type without a name outside of its file cannot be found by its name: '{}' with {}",
+            name.trim(),
             parameters(ty)
         ));
     }
-    let named: Vec<&Entry> = table.iter().filter(|one| one.name == wanted).collect();
-    let mut right: Vec<&&Entry> = named
-        .iter()
-        .filter(|one| plain(&one.ty) == plain(ty))
-        .collect();
+    let named = named(table, name);
+    let right = named.iter().copied().filter(|one| one.is_of(ty));
+    let (mut literals, mut right): (Vec<&Entry>, Vec<&Entry>) =
+        right.partition(|one| one.is_literal);
     right.dedup_by_key(|one| one.code);
-    match (right.as_slice(), named.as_slice()) {
-        ([one], _) => Ok(Some(one.code)),
-        ([one, other, ..], _) => Err(format!(
-            "there are several kernels '{shown}' with {}: at {} and at {}; name one with its namespace, or give it another name",
-            parameters(ty),
-            one.place,
-            other.place
-        )),
-        ([], [_, ..]) => {
-            let types = named
-                .iter()
-                .map(|one| format!("{} (at {})", parameters(&one.ty), one.place));
-            Err(format!(
-                "the kernel '{shown}' takes {}, and is to be called with {}",
-                types.collect::<Vec<_>>().join(" or "),
-                parameters(ty)
-            ))
-        }
-        ([], []) => Ok(None),
+    match right.as_slice() {
+        [one] => return Ok(Some(one.code)),
+        [one, other, ..] => return Err(several(name, ty, one, other)),
+        [] => {}
     }
+    let is_one = |all: &[&Entry]| all.windows(2).all(|two| two[0].code == two[1].code);
+    if !is_one(&literals) {
+        literals.retain(|one| one.place == place);
+    }
+    match literals.first() {
+        Some(one) if is_one(&literals) => Ok(Some(one.code)),
+        None if named.iter().any(|one| !one.is_literal) => Err(others(name, ty, &named)),
+        _ => Ok(None),
+    }
+}
+
+fn several(name: &str, ty: &str, one: &Entry, other: &Entry) -> String {
+    format!(
+        "there are several kernels '{}' with {}: at {} and at {}; name one with its namespace, or give it another name",
+        name.trim(),
+        parameters(ty),
+        one.place,
+        other.place
+    )
+}
+
+/// What is said where all kernels of a name are of other types.
+fn others(name: &str, ty: &str, named: &[&Entry]) -> String {
+    let types = named
+        .iter()
+        .map(|one| format!("{} (at {})", parameters(&one.ty), one.place));
+    format!(
+        "the kernel '{}' takes {}, and is to be called with {}",
+        name.trim(),
+        types.collect::<Vec<_>>().join(" or "),
+        parameters(ty)
+    )
 }
 
 /// What is said of a name that no kernel has.
@@ -179,7 +247,7 @@ fn unknown(table: &[Entry], name: &str) -> String {
         let path = name.len() - arguments(name).len();
         name[..path].rsplit("::").next().unwrap_or("").to_owned()
     };
-    let wanted = base(&plain(name));
+    let wanted = base(&key_of(name));
     let all = || table.iter().map(|one| one.name.as_str());
     let mut similar: Vec<&str> = all().filter(|one| base(one) == wanted).collect();
     if similar.is_empty() {
@@ -210,6 +278,7 @@ mod tests {
             ty: ty.to_owned(),
             code,
             place: format!("k.okl:{code}"),
+            is_literal: false,
         }
     }
 
@@ -225,10 +294,10 @@ mod tests {
             entry("both", ints, 5),
             entry("both", ints, 6),
         ];
-        let find = |name: &str, ty| find(&table, name, ty);
+        let find = |name: &str, ty| find(&table, name, ty, "");
         assert_eq!(find("add < int >", ints), Ok(Some(1)));
         assert_eq!(find("add<float>", "void(*)(float*)"), Ok(Some(2)));
-        assert_eq!(find("twice", floats), Ok(Some(4)));
+        assert_eq!(find("::twice", floats), Ok(Some(4)));
         let wrong = |name: &str, ty| find(name, ty).unwrap_err();
         assert_eq!(
             wrong("add<int>", floats),
@@ -255,5 +324,37 @@ mod tests {
             local.contains("without a name outside of its file"),
             "{local}"
         );
+    }
+
+    #[test]
+    fn literals_answer_where_nothing_else_does() {
+        let (ints, floats) = ("void (*)(int *)", "void (*)(float *)");
+        let literal = |name: &str, ty, code| Entry {
+            is_literal: true,
+            ..entry(name, ty, code)
+        };
+        let table = [
+            literal("one<int>", ints, 1),
+            Entry {
+                place: "l.okl:1".to_owned(),
+                ..literal("one<int>", ints, 1)
+            },
+            literal("named<int>", ints, 2),
+            entry("named<int>", ints, 3),
+            literal("both<int>", ints, 4),
+            literal("both<int>", ints, 5),
+            literal("right<int>", ints, 6),
+            entry("right<int>", floats, 7),
+        ];
+        let find = |name: &str, ty, place: &str| find(&table, name, ty, place);
+        assert_eq!(find("one<int>", ints, "m.okl:1"), Ok(Some(1)));
+        assert_eq!(find("named<int>", ints, "k.okl:2"), Ok(Some(3)));
+        assert_eq!(find("both<int>", ints, "k.okl:4"), Ok(Some(4)));
+        assert_eq!(find("both<int>", ints, "k.okl:5"), Ok(Some(5)));
+        assert_eq!(find("both<int>", ints, "m.okl:1"), Ok(None));
+        assert_eq!(find("right<int>", ints, "m.okl:1"), Ok(Some(6)));
+        // Another one may be made.
+        assert_eq!(find("one<int>", floats, "m.okl:1"), Ok(None));
+        assert!(find("right<int>", "void (*)(long *)", "").is_err());
     }
 }

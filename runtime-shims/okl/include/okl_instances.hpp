@@ -1,12 +1,13 @@
 // The table of kernels that a program finds by their names while it runs: see okl_kernel.hpp. What stands in it is named in the
 // file that has the kernel, by `template @kernel void axpy<double, 4>(...);` in OKL, and by OKL_INSTANTIATE(axpy<double, 4>);
-// in C++ outside of functions.
+// in C++ outside of functions. In OKL a literal that names an instance of a template of the file does the same.
 #ifndef OKL_INSTANCES_HPP
 #define OKL_INSTANCES_HPP
 
 // What libokl_cpu.so is told: `runtime-shims/abi/src/cpu.rs` has these functions, and says what they are handed.
 extern "C" {
 void okl_cpu_add_kernel_v1(void *kernel);
+void okl_cpu_add_literal_v1(void *kernel);
 void okl_cpu_remove_kernel_v1(void *kernel);
 void okl_cpu_add_source_v1(void *source);
 void okl_cpu_remove_source_v1(void *source);
@@ -37,6 +38,19 @@ public:
 
 private:
   Entry entry;
+};
+
+// What okl-c++ puts behind the text for a literal: an entry that needs no code to be filled in, so that the plugin sees the
+// kernel in it, and what tells of it.
+template <class T> using Pointer = T *;
+template <class T, T F> constexpr const char *told() { return __PRETTY_FUNCTION__; }
+struct Literal {
+  explicit Literal(Entry *entry) : entry(entry) { okl_cpu_add_literal_v1(entry); }
+  ~Literal() { okl_cpu_remove_kernel_v1(entry); }
+  Literal(const Literal &) = delete;
+  Literal &operator=(const Literal &) = delete;
+
+  Entry *entry;
 };
 
 // The text of a file with templates, as okl-c++ puts it into the object: `KernelSource` there.
