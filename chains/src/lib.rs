@@ -2,7 +2,8 @@
 //!
 //! What the programmer says of them is [`pragma`]; what is known of them is a [`Chain`](model::Chain); an order is a
 //! [`Plan`](plan::Plan), whose loops are [`Code`](code::Code). Nothing here knows LLVM or a compiler: the driver reads
-//! pragmas with it, the pass asks it for orders.
+//! pragmas with it, the pass asks it for orders. Loops over sets that are to be one when a program runs are a chain, too
+//! ([`elements`]).
 //!
 //! A schedule becomes a plan in steps: [`dependences`] are worked out; an [`Order`](order::Order) is put together, item by item,
 //! each of which is proved to be legal (`legality`, with `shifts` where loops become one, `blocks` and `overlap` where rows of
@@ -18,6 +19,7 @@ mod blocks;
 mod choice;
 pub mod code;
 pub mod dependences;
+pub mod elements;
 mod guarded;
 pub mod isl;
 mod joined;

@@ -48,10 +48,12 @@ impl<'m> LoopRecord<'m> {
         self.text().is_some()
     }
 
-    /// Leaves it at an anchor.
+    /// Leaves it at an anchor. Anchors of several loops stay several, as in the cases of a `switch`: one for all would run whichever
+    /// function is found when the program runs, of which nothing is known.
     pub fn leave_at(&self, module: &Module, anchor: Call<'_>) {
         let text = self.text().expect("it can be written down");
         anchor.note(module, MARK, &text);
+        anchor.stays_apart(module);
     }
 
     /// The one that was left at an anchor; none where the call is no anchor.

@@ -7,6 +7,8 @@
 // RUN: export OKL_JIT_CACHE=0 OMP_NUM_THREADS=1 OKL_STATS=1; OKL_LAZY=0 %t again > %t.0 2> %t.told && OKL_LAZY=1 OKL_JIT=sync %t again > %t.1 2> %t.told && cmp %t.0 %t.1 && FileCheck %s < %t.told
 // RUN: export OKL_JIT_CACHE=0 OMP_NUM_THREADS=1 OKL_STATS=1 OKL_LAZY=1; for n in 0 1; do OKL_JIT=$n %t again > %t.1 2> %t.told && cmp %t.0 %t.1 || exit 1; done
 // RUN: OKL_LAZY=1 OKL_STATS=1 OKL_JIT=sync %t random 2 2>&1 | FileCheck --check-prefix=RANDOM %s
+// Sums, in lanes and not, are what the program itself adds up; loops are one over another one in between, too:
+// RUN: export OKL_LAZY=1 OKL_STATS=1 OKL_JIT=sync; for n in 1 3; do OMP_NUM_THREADS=$n %t sums 2>&1 | FileCheck --check-prefix=SUMS %s || exit 1; done
 // RUN: OKL_LAZY=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t random 1 2>&1 | FileCheck --check-prefix=RANKS %s
 // RUN: (OKL_LAZY=yes %t again 2>&1 || true) | FileCheck --check-prefix=WRONG %s
 // Where a file of the program looks at data itself, it finds them:
@@ -23,6 +25,10 @@
 // RANDOM-DAG: okl:   run for op_fetch_data: {{[1-9]}}
 // RANDOM-DAG: okl:   run for op_par_loop total: {{[1-9]}}
 // RANDOM-DAG: okl:   table ran at once, {{[0-9]+}} times: its kernel may notice when it runs
+// SUMS-NOT: wrong
+// SUMS: okl: OKL_LAZY: 160 loops have waited, 100 of them ran as 40
+// SUMS: okl: versions of step+more: 20 calls
+// SUMS: okl: versions of step+more+turns: 20 calls
 // RANKS: warning: OKL_LAZY=1 does nothing on ranks
 // WRONG: OKL_LAZY=yes: valid values are 0 and 1
 // LOOKS:      okl: OKL_LAZY: 0 loops have waited
@@ -75,6 +81,14 @@ static void add(double const *x, double *left, double *right) { left[0] += x[1] 
 static void more(double const *x, double *y) { y[0] += x[0] * 0.0625, y[0] += x[1] * 0.03125; }
 static void table(double const *x, double *y) { y[1] = x[0] + large[(unsigned)(int)fabs(x[1]) % 100u]; }
 static void total(double const *x, double *sum) { sum[0] += x[0] + x[1] * rate; }
+static void tally(double const *x, int const *c, double *sum, int *n) {
+  sum[0] += x[0] > 30 ? 3 : 1, n[0] += c[0] & 7;
+}
+static void turns(double const *x, int const *c, double *sum, int *n) {
+  for (int turn = 0; turn < limit; turn++)
+    sum[0] += x[0] > 30 - turn ? 3 : 1;
+  n[0] += c[0] & 7;
+}
 
 static unsigned state;
 static unsigned random(unsigned bound) {
@@ -158,6 +172,24 @@ int main(int argc, char **argv) {
     case 11:
       show();
       break;
+    case 13:
+    case 14: {
+      int number = 0, numbers = 0;
+      op_arg const of_c = op_arg_dat(c, -1, OP_ID, 1, "int", OP_READ);
+      if (which == 13)
+        op_par_loop(tally, "tally", s, READ(x), of_c, op_arg_gbl(&sum, 1, "double", OP_INC),
+                    op_arg_gbl(&number, 1, "int", OP_INC));
+      else
+        op_par_loop(turns, "turns", s, READ(x), of_c, op_arg_gbl(&sum, 1, "double", OP_INC),
+                    op_arg_gbl(&number, 1, "int", OP_INC));
+      op_fetch_data(x, start.data()), op_fetch_data(c, counts.data());
+      double total = 0;
+      for (int n = 0; n < size; n++)
+        (which == 13 ? tally : turns)(&start[2 * n], &counts[n], &total, &numbers);
+      if (sum != total || number != numbers)
+        printf("wrong: %a %a %d %d\n", sum, total, number, numbers);
+      break;
+    }
     case 12:
       op_par_loop(pull, "back", sides, op_arg_dat(x, 0, of_sides, 2, "double", OP_READ),
                   op_arg_dat(y, 1, of_sides, 2, "double", OP_READ), READ(e),
@@ -170,6 +202,13 @@ int main(int argc, char **argv) {
       unsigned const which = random(16);
       unsigned const x = random(4), y = (x + 1 + random(3)) % 4, z = random(4);
       call(which > 12 ? which % 3 : which, d[x], d[y], z == y || z == x ? d[6 - x - y > 3 ? 0 : 6 - x - y] : d[z]);
+    }
+  else if (!strcmp(argv[1], "sums"))
+    for (int n = 0; n < 40; n++) {
+      call(0, d[0], d[1], d[2]);
+      call(12, d[2], d[3], d[2]);
+      call(6, d[1], d[0], d[2]);
+      call(13 + n % 2, d[0], d[1], d[2]);
     }
   else
     for (int n = 0; n < 100; n++) {

@@ -154,6 +154,11 @@ impl<'m> Call<'m> {
         self.add(known(module, "noinline", 0));
     }
 
+    /// Does not become one with other calls of the same function, which may be told apart by what they say.
+    pub fn stays_apart(self, module: &Module) {
+        self.add(known(module, "nomerge", 0));
+    }
+
     /// Gives it a string attribute of its own.
     pub fn note(self, module: &Module, name: &str, value: &str) {
         self.add(own(module, name, value));

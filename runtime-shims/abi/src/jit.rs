@@ -325,7 +325,7 @@ pub mod codes {
                     addresses: 0,
                     arguments: vec![0],
                 }],
-                arguments,
+                data: vec![0; arguments],
                 same: Vec::new(),
             };
             let all = [joined(&one, 1), joined(&other, 1), joined(&one, 2)];
@@ -342,7 +342,7 @@ pub mod joined {
     use alloc::vec::Vec;
 
     /// What it begins with, where bitcode begins otherwise. It changes with what follows.
-    const MARK: &[u8] = b"okl joined 1\n";
+    const MARK: &[u8] = b"okl joined 2\n";
 
     /// One of the loops.
     #[derive(Clone, Debug, PartialEq, Eq)]
@@ -360,8 +360,8 @@ pub mod joined {
     pub struct Joined<'a> {
         /// The loops, in order.
         pub parts: Vec<Part<'a>>,
-        /// How many arguments the one loop has.
-        pub arguments: usize,
+        /// For each argument of the one loop the number of the first one that has the same data.
+        pub data: Vec<usize>,
         /// For each address the position of the first one that is the same.
         pub same: Vec<usize>,
     }
@@ -371,7 +371,8 @@ pub mod joined {
         pub fn write(&self) -> Vec<u8> {
             let mut bytes = MARK.to_vec();
             let mut put = |number: usize| bytes.extend((number as u64).to_le_bytes());
-            put(self.arguments);
+            put(self.data.len());
+            self.data.iter().for_each(|one| put(*one));
             put(self.parts.len());
             for part in &self.parts {
                 put(part.bitcode.len());
@@ -395,7 +396,9 @@ pub mod joined {
                 rest = others;
                 usize::try_from(u64::from_le_bytes(*first)).ok()
             };
-            let (arguments, count) = (number()?, number()?);
+            let arguments = number()?;
+            let data: Option<Vec<_>> = (0..arguments).map(|_| number()).collect();
+            let count = number()?;
             let mut parts = Vec::new();
             for _ in 0..count {
                 let (length, addresses, its) = (number()?, number()?, number()?);
@@ -415,13 +418,15 @@ pub mod joined {
             });
             let joined = Self {
                 parts: parts.collect::<Option<_>>()?,
-                arguments,
+                data: data?,
                 same: same?,
             };
             let addresses: usize = joined.parts.iter().map(|one| one.addresses).sum();
             let mut its = joined.parts.iter().flat_map(|one| &one.arguments);
+            let mut data = joined.data.iter().enumerate();
             let is_right = rest.is_empty()
                 && its.all(|one| *one < arguments)
+                && data.all(|(at, first)| *first <= at)
                 && joined.same.len() == addresses;
             is_right.then_some(joined)
         }
@@ -446,7 +451,7 @@ pub mod joined {
                     part(b"", 0, &[]),
                     part(b"two", 1, &[1, 2]),
                 ],
-                arguments: 3,
+                data: vec![0, 1, 0],
                 same: vec![0, 1, 0],
             };
             let bytes = joined.write();

@@ -1,4 +1,4 @@
-//! Loops that wait until somebody needs what they do (`OKL_LAZY=1`), so that several that follow each other can run as one,
+//! Loops that wait until somebody needs what they do (`OKL_LAZY=1`), so that several of them can run as one,
 //! compiled for that while the program goes on.
 //!
 //! Guarantee: results are those of loops that run at once, bit for bit, for a program that keeps to OP2's own rule: it sees data
@@ -32,7 +32,7 @@ use crate::{
     backend,
     body::{may_have_lanes, may_have_threads},
     distribute, job,
-    join::{self, Candidate},
+    join::{self, Candidate, Together},
     layout::{Arg, Set, argtype},
     local,
     one_loop::{Loop, run_now},
@@ -85,7 +85,7 @@ impl Variable {
 struct Queue {
     loops: Vec<Waiting>,
     variables: Vec<Variable>,
-    /// Code of loops that run as one, by that of each and by which arguments they have in common.
+    /// Code of loops that run as one, by that of each and by which arguments and data they have in common.
     joined: HashMap<Vec<usize>, Option<&'static AsOne>>,
     names: BTreeSet<&'static CStr>,
     counts: Counts,
@@ -267,7 +267,7 @@ unsafe fn run_all(for_what: impl FnOnce() -> String) {
     if locked.loops.is_empty() {
         return;
     }
-    let loops = std::mem::take(&mut locked.loops);
+    let mut loops = std::mem::take(&mut locked.loops);
     let variables = std::mem::take(&mut locked.variables);
     locked.counts.waited += loops.len() as u64;
     *locked.counts.run_for.entry(for_what()).or_insert(0) += 1;
@@ -276,10 +276,9 @@ unsafe fn run_all(for_what: impl FnOnce() -> String) {
     // SAFETY: the caller's promise.
     unsafe {
         let _as_they_were = AsTheyWere::of(variables);
-        let mut rest = &loops[..];
-        while !rest.is_empty() {
-            let count = run_some(rest);
-            rest = &rest[count..];
+        while !loops.is_empty() {
+            let these = as_many(&loops);
+            run_some(&mut loops, these);
         }
     }
 }
@@ -297,19 +296,22 @@ unsafe fn run_first() {
         .entry(format!("{MOST} that wait"))
         .or_insert(0) += 1;
     drop(locked);
-    let mut done = 0;
     loop {
-        let count = as_many(&loops[done..]).0;
-        if done + count == loops.len() {
+        let these = as_many(&loops);
+        // There is room then.
+        let is_open = these
+            .numbers
+            .last()
+            .is_none_or(|last| last + 1 == loops.len());
+        if is_open && loops.len() < MOST {
             break;
         }
         // SAFETY: the caller's promise; variables are what they were.
-        unsafe { run_some(&loops[done..]) };
-        done += count;
+        unsafe { run_some(&mut loops, these) };
     }
     let mut locked = queue();
-    locked.counts.waited += done as u64;
-    locked.loops = loops.split_off(done);
+    locked.counts.waited += (MOST - loops.len()) as u64;
+    locked.loops = loops;
     locked.forget_variables();
     waiting::begin(run_for);
 }
@@ -352,47 +354,53 @@ impl Drop for AsTheyWere {
     }
 }
 
-/// How many loops, from the first one on, run as one; where these are several, their [places and arguments](join::leading). None
-/// is there twice: so where they are repeated it is the same ones each time.
-fn as_many(loops: &[Waiting]) -> (usize, Vec<Vec<usize>>, Vec<Arg>) {
+/// Which loops run as one, the first one of all among them; that one alone where these are not several. None of them, or between
+/// them, is there twice: so where they are repeated it is the same ones each time.
+fn as_many(loops: &[Waiting]) -> Together {
     let is_new = |at: &usize| loops[..*at].iter().all(|one| one.jit != loops[*at].jit);
     let count = (0..loops.len()).take_while(is_new).count();
     let candidates: Vec<_> = loops[..count].iter().map(Waiting::candidate).collect();
-    let (mut places, mut arguments) = join::leading(&candidates);
-    let count = places.len();
+    let mut found = join::together(&candidates);
+    let these: Vec<_> = found.numbers.iter().map(|one| &loops[*one]).collect();
     // SAFETY: loops that wait, whose arguments are there.
-    if count > 1 && unsafe { Sums::of(&loops[..count]).is_none() } {
-        (places, arguments) = join::leading(&candidates[..count - 1]);
+    if these.len() > 1 && unsafe { Sums::of(&these).is_none() } {
+        let last = found.numbers.last().copied().unwrap_or_default();
+        found = join::together(&candidates[..last]);
     }
-    (places.len().max(1), places, arguments)
+    if found.numbers.is_empty() {
+        found.numbers.push(0);
+    }
+    found
 }
 
-/// Runs the first of some loops, as one with others where that is possible. How many these are.
+/// Runs [some](as_many) of the loops, as one where that is possible, and takes them out.
 ///
 /// # Safety
 /// What they use is still there.
-unsafe fn run_some(loops: &[Waiting]) -> usize {
-    let (count, places, arguments) = as_many(loops);
-    let these = &loops[..count];
+unsafe fn run_some(loops: &mut Vec<Waiting>, some: Together) {
+    let from_the_last_one = some.numbers.iter().rev();
+    let these: Vec<_> = from_the_last_one.map(|one| loops.remove(*one)).collect();
+    let these: Vec<_> = these.iter().rev().collect();
     // SAFETY: the caller's promise.
     unsafe {
-        match these {
+        match &these[..] {
             [one] => one.run(),
-            _ if storage::asks_for_components(&arguments) => these.iter().for_each(|one| one.run()),
-            _ => run_as_one(these, &places, &arguments),
+            _ if storage::asks_for_components(&some.arguments) => {
+                these.iter().for_each(|one| one.run());
+            }
+            _ => run_as_one(&these, &some.places, &some.arguments),
         }
     }
-    these.len()
 }
 
 /// Runs loops as one if there is code for that, and if that is faster; else one after the other.
 ///
 /// # Safety
 /// They may be one: with these arguments, which each has at its `places`.
-unsafe fn run_as_one(loops: &[Waiting], places: &[Vec<usize>], arguments: &[Arg]) {
+unsafe fn run_as_one(loops: &[&Waiting], places: &[Vec<usize>], arguments: &[Arg]) {
     // SAFETY: the caller's promise.
     let sums = unsafe { Sums::of(loops) };
-    let as_one = sums.and_then(|sums| queue().as_one(loops, places, arguments.len(), sums));
+    let as_one = sums.and_then(|sums| queue().as_one(loops, places, arguments, sums));
     let Some(as_one) = as_one else {
         // SAFETY: the caller's promise.
         loops.iter().for_each(|one| unsafe { one.run() });
@@ -448,7 +456,7 @@ impl Sums {
     ///
     /// # Safety
     /// The loops may be one.
-    unsafe fn of(loops: &[Waiting]) -> Option<Self> {
+    unsafe fn of(loops: &[&Waiting]) -> Option<Self> {
         let last = loops.last()?;
         if !join::adds_up(&last.candidate()) {
             return Some(Self::Nothing);
@@ -595,12 +603,12 @@ impl Queue {
         self.variables.retain(|one| read.contains(&one.at.addr()));
     }
 
-    /// The code of loops as one that has so many arguments; none where there can be none.
+    /// The code of loops as one that has these arguments; none where there can be none.
     fn as_one(
         &mut self,
-        loops: &[Waiting],
+        loops: &[&Waiting],
         places: &[Vec<usize>],
-        arguments: usize,
+        arguments: &[Arg],
         sums: Sums,
     ) -> Option<&'static AsOne> {
         let each = loops.iter().zip(places);
@@ -609,21 +617,23 @@ impl Queue {
             let code = [one.jit.addr(), one.code().hash as usize];
             code.into_iter().chain(its.clone())
         });
+        let data = join::data(arguments);
+        let key = key.chain(data.iter().copied());
         let key = key.chain([usize::from(sums == Sums::OneByOne)]).collect();
         let known = self.joined.entry(key);
-        *known.or_insert_with(|| as_one(loops, places, arguments, sums))
+        *known.or_insert_with(|| as_one(loops, places, data, sums))
     }
 }
 
 /// See [`Queue::as_one`].
 fn as_one(
-    loops: &[Waiting],
+    loops: &[&Waiting],
     places: &[Vec<usize>],
-    arguments: usize,
+    data: Vec<usize>,
     sums: Sums,
 ) -> Option<&'static AsOne> {
     let last = loops.last()?.code();
-    let is_fused = |one: &Waiting| one.code().flags & code_flags::FUSED;
+    let is_fused = |one: &&Waiting| one.code().flags & code_flags::FUSED;
     if loops.iter().any(|one| is_fused(one) != is_fused(&loops[0])) {
         return None;
     }
@@ -679,7 +689,7 @@ fn as_one(
     });
     let joined = Joined {
         parts: parts.collect(),
-        arguments,
+        data,
         same: same.collect(),
     };
     let bitcode = joined.write().leak();

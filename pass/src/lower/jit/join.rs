@@ -1,18 +1,20 @@
 //! The code of several loops over a set as that of one, which runs, for each element, one of them after the other: what one has
 //! written and the next one reads is in registers then.
 //!
-//! Guarantee: names mean what they mean in the code of each. Whether the loops may be one is not asked here: whoever asks for
-//! their code has found that out, for the data that they have now.
+//! Guarantee: names mean what they mean in the code of each, and the loops may be one: that is proved here, by the scheduler of
+//! loop chains, of what is known of each and of which arguments have the same data. Whoever asks for the code sees to it that
+//! they are over one set, that data are different where their numbers are, and that the arguments are there.
 
 use okl_abi::Effects;
 use okl_abi::jit::ENTRY;
 use okl_abi::jit::joined::Joined;
 use okl_abi::op2::f;
+use okl_chains::elements::{self, Does, Use};
 
 use super::declared;
 use super::embed::add_entry;
 use crate::analysis::runtime::effects;
-use crate::ir::{Access, Base, Kind, Mode, Parameter, Place, Storage};
+use crate::ir::{Access, Base, Element, Kind, Mode, Parameter, Place, Storage};
 use crate::llvm::{Builder, Call, Function, Linkage, Module, OwnModule, read_picked};
 use crate::lower::cpu::lanes::operand;
 use crate::lower::cpu::{fill_range, new_range};
@@ -98,8 +100,9 @@ fn write(code: &Module, joined: &Joined<'_>) -> Result<(), String> {
         loops.push((entry, record, kernel));
     }
     let records: Vec<_> = loops.iter().map(|(_, record, _)| record).collect();
+    prove(joined, &records)?;
     let record = record(joined, &records)?;
-    let ty = code.function_type(code.void(), &vec![code.pointer(); joined.arguments]);
+    let ty = code.function_type(code.void(), &vec![code.pointer(); joined.data.len()]);
     let first = loops.first().ok_or("there are no loops")?.2;
     let kernel = code.add_function("okl.joined", ty, Linkage::LLVMInternalLinkage);
     kernel.compile_like(first);
@@ -136,9 +139,56 @@ fn write(code: &Module, joined: &Joined<'_>) -> Result<(), String> {
     Ok(())
 }
 
+/// Proves that they may be one.
+fn prove(joined: &Joined<'_>, loops: &[&LoopRecord<'_>]) -> Result<(), String> {
+    let names = (0..joined.data.len()).map(|at| format!("argument {at}"));
+    let chain = elements::chain(&names.collect::<Vec<_>>(), &uses(joined, loops)?);
+    let proved = elements::prove_one(&chain);
+    proved.map_err(|refused| format!("it is not proved that they may be one: {}", refused.why))
+}
+
+/// What they do with data, which have the number of the first argument of the one loop that has them.
+fn uses(joined: &Joined<'_>, loops: &[&LoopRecord<'_>]) -> Result<Vec<Vec<Use>>, String> {
+    let mut forms: Vec<Option<Option<Element>>> = vec![None; joined.data.len()];
+    let mut in_one_form = vec![true; joined.data.len()];
+    let mut all = Vec::new();
+    for (record, part) in loops.iter().zip(&joined.parts) {
+        let mut uses = Vec::new();
+        for access in &record.accesses {
+            let Base::Argument(at) = access.base else {
+                return Err("it accesses more than its arguments".to_string());
+            };
+            let (kind, number) = (record.kinds.get(at), part.arguments.get(at));
+            let (kind, number) = kind.zip(number).ok_or("it has other arguments")?;
+            if *kind == Kind::Number {
+                continue;
+            }
+            let data = joined.data[*number];
+            let is_own = access.place == Place::Own;
+            if is_own {
+                // Elements of another size have other bytes.
+                let form = *forms[data].get_or_insert(access.element);
+                in_one_form[data] &= form.is_some() && form == access.element;
+            }
+            let does = match access.mode {
+                Mode::Read => Does::Read,
+                Mode::Write => Does::Write,
+                Mode::Increment | Mode::Min | Mode::Max if !is_own => Does::Combine,
+                Mode::ReadWrite | Mode::Increment | Mode::Min | Mode::Max => Does::Change,
+            };
+            uses.push(Use { data, does, is_own });
+        }
+        all.push(uses);
+    }
+    for one in all.iter_mut().flatten() {
+        one.is_own &= in_one_form[one.data];
+    }
+    Ok(all)
+}
+
 /// What is known of it, from what is known of each of them.
 fn record<'m>(joined: &Joined<'_>, loops: &[&LoopRecord<'m>]) -> Result<LoopRecord<'m>, String> {
-    let mut all: Vec<Option<(Kind, Access<'m>)>> = vec![None; joined.arguments];
+    let mut all: Vec<Option<(Kind, Access<'m>)>> = vec![None; joined.data.len()];
     for (record, part) in loops.iter().zip(&joined.parts) {
         let mut captures = record.accesses.iter();
         if captures.any(|one| !matches!(one.base, Base::Argument(_))) {
@@ -224,4 +274,102 @@ fn both<'m>(
         ..one
     };
     Ok((worst.unwrap_or(kind), access))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use okl_abi::jit::joined::Part;
+
+    /// A record, and the numbers of its arguments.
+    type Loop = (&'static str, &'static [usize]);
+
+    /// Whether loops with such records may be one, whose arguments have these numbers among those of the one loop; `data` says
+    /// which of those have the same data.
+    fn proved(loops: &[Loop], data: &[usize]) -> Result<(), String> {
+        let part = |(_, arguments): &Loop| Part {
+            bitcode: &[],
+            addresses: 0,
+            arguments: arguments.to_vec(),
+        };
+        let joined = Joined {
+            parts: loops.iter().map(part).collect(),
+            data: data.to_vec(),
+            same: Vec::new(),
+        };
+        let records = loops.iter().map(|(text, _)| {
+            let text = format!("3; op_par_loop; {text}");
+            text.parse::<LoopRecord<'_>>().expect("a record")
+        });
+        let records: Vec<_> = records.collect();
+        prove(&joined, &records.iter().collect::<Vec<_>>())
+    }
+
+    /// It reads data of its own element, and writes others.
+    const DIRECT: &str = "element element; may stated read argument:0 1xf64 own; must stated write argument:1 1xf64 own";
+    /// It reads data through a map, and writes others.
+    const PULL: &str = "element element; may stated read argument:0 1xf64 column:1 may stated read map:0 2xi32 own; must stated write argument:1 1xf64 own";
+    /// It adds to data through a map what it reads of its own element.
+    const PUSH: &str = "element element; may stated read argument:0 1xf64 own; may stated inc argument:1 1xf64 column:1 may stated read map:1 2xi32 own";
+    /// It adds up what it reads of its own element, and knows that element's number.
+    const SUM: &str = "number element element; may stated read argument:0 1xi32 own; may stated read argument:1 1xf64 own; may stated inc argument:2 1xf64 whole";
+    /// It changes the same bytes as elements of another size.
+    const WIDE: &str = "element; may stated rw argument:0 2xf64 own";
+
+    #[test]
+    fn loops_become_one_where_the_scheduler_proves_it() {
+        if !okl_chains::isl::Isl::is_installed() {
+            eprintln!("skip loops_become_one_where_the_scheduler_proves_it: there is no isl");
+            return;
+        }
+        // The second one reads what the first one wrote of its own element, and the third one adds up.
+        let legal: &[(&[Loop], &[usize])] = &[
+            (
+                &[(DIRECT, &[0, 1]), (DIRECT, &[1, 2]), (SUM, &[3, 2, 4])],
+                &[0, 1, 2, 3, 4],
+            ),
+            (&[(PULL, &[0, 1]), (PULL, &[0, 2])], &[0, 1, 2]),
+            (&[(DIRECT, &[0, 1]), (PUSH, &[1, 2])], &[0, 1, 2]),
+            // One reads in elements of its own what the other reads through a map.
+            (&[(DIRECT, &[0, 1]), (PULL, &[2, 3])], &[0, 1, 0, 3]),
+        ];
+        for (loops, data) in legal {
+            assert_eq!(proved(loops, data), Ok(()), "{loops:?}");
+        }
+        let illegal: &[(&[Loop], &[usize], &str)] = &[
+            // By the numbers of arguments alone they have nothing in common.
+            (
+                &[(DIRECT, &[0, 1]), (PULL, &[2, 3])],
+                &[0, 1, 1, 3],
+                "loop 2 reads what loop 1 writes of `argument 1`",
+            ),
+            (
+                &[(PULL, &[0, 1]), (DIRECT, &[2, 3])],
+                &[0, 1, 2, 0],
+                "loop 2 overwrites what loop 1 reads of `argument 0`",
+            ),
+            (
+                &[(PUSH, &[0, 1]), (PUSH, &[0, 1])],
+                &[0, 1],
+                "loop 2 overwrites what loop 1 writes of `argument 1`",
+            ),
+            (
+                &[(DIRECT, &[0, 1]), (PUSH, &[0, 2])],
+                &[0, 1, 1],
+                "loop 2 overwrites what loop 1 writes of `argument 1`",
+            ),
+            (
+                &[(DIRECT, &[0, 1]), (WIDE, &[2])],
+                &[0, 1, 1],
+                "loop 2 reads what loop 1 writes of `argument 1`",
+            ),
+        ];
+        for (loops, data, why) in illegal {
+            let told = proved(loops, data).expect_err("it is illegal");
+            assert!(
+                told.starts_with("it is not proved that they may be one: ") && told.contains(why),
+                "{told}"
+            );
+        }
+    }
 }
