@@ -78,7 +78,7 @@ impl<'m> Fork<'m> {
                 function.position("condition").is_some(),
                 "how many threads it has depends on a condition",
             ),
-            (is_invoke, EXCEPTIONS),
+            (is_invoke, "what begins it handles exceptions"),
         ]
         .iter()
         .find_map(|(declines, why)| declines.then_some(*why))
@@ -140,8 +140,6 @@ impl<'m> Fork<'m> {
         Builder::before(module, next).call(told, &[call]);
     }
 }
-
-const EXCEPTIONS: &str = "it handles exceptions";
 
 /// Finds those of a lowered module that can be left.
 pub(super) fn check<'m>(module: &'m Module, unit: &VectorUnit<'_>) -> Vec<Left<'m>> {
@@ -255,7 +253,7 @@ fn without_exceptions<'m>(reached: Reached<'m>) -> Result<Reached<'m>, String> {
         code.any(|one| matches!(one.opcode(), Opcode::LLVMInvoke | Opcode::LLVMLandingPad))
     };
     match reached.bodies.iter().any(handles) {
-        true => Err(EXCEPTIONS.to_string()),
+        true => Err("it handles exceptions".to_string()),
         false => Ok(reached),
     }
 }
@@ -273,7 +271,7 @@ fn of<'m>(
     if body.is_declaration() || !is_final(body) {
         return Err("it is defined or replaced in another file".to_string());
     }
-    let reached = without_exceptions(Reached::by(&[body])?)?;
+    let reached = Reached::by(&[body])?;
     reached.calls_alike(unit)?;
     // What is known of one execution is not known of another one.
     let mut users = body
