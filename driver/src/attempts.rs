@@ -83,13 +83,23 @@ pub(crate) fn run(
     Ok(None)
 }
 
-/// The numbers of the instances that errors name.
+/// The numbers of the instances that errors name, or their notes; not those of warnings.
 fn named(told: &str) -> impl Iterator<Item = usize> {
     let begin = format!("{PLACE}:");
-    let mut numbers = Vec::new();
-    for rest in told.split(&begin).skip(1) {
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        numbers.extend(rest[..digits].parse::<usize>());
+    let (mut numbers, mut is_error) = (Vec::new(), false);
+    for line in told.lines() {
+        if line.contains("error: ") {
+            is_error = true;
+        } else if ["warning: ", "remark: "]
+            .iter()
+            .any(|one| line.contains(one))
+        {
+            is_error = false;
+        }
+        for rest in line.split(&begin).skip(1).filter(|_| is_error) {
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            numbers.extend(rest[..digits].parse::<usize>());
+        }
     }
     numbers.into_iter()
 }
@@ -102,5 +112,7 @@ mod tests {
     fn errors_name_instances() {
         let told = "okl::kernel:3:5: error: no\nk.okl:4:5: error: x\nokl::kernel:12:1: note: y\nokl::kernel: z";
         assert_eq!(named(told).collect::<Vec<_>>(), [3, 12]);
+        let warned = format!("k.okl:1:1: warning: w\nokl::kernel:7:1: note: n\n{told}");
+        assert_eq!(named(&warned).collect::<Vec<_>>(), [3, 12]);
     }
 }

@@ -21,6 +21,7 @@ const Config constant{5, 60, 0.125, nullptr, ""};
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
+#include <exception>
 #include <okl_jit.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -353,19 +354,44 @@ static void __attribute__((noinline)) ends_once(double *out) {
   }
 }
 
-static __attribute__((noinline)) void throws(int number) {
-  if (number > 100)
+namespace {
+struct Odd {
+  int number;
+};
+}
+static __attribute__((noinline)) int even(int number, int most) {
+  if (number > most)
     throw number;
+  if (number % 2)
+    throw Odd{number};
+  return number;
 }
 
-// MISSED-DAG: jit-of-objects.cpp:[[# @LINE + 2]]:1: remark: region is not compiled once more at run time: it handles exceptions
-static void may_throw(int number) {
-#pragma omp parallel
-  throws(number);
+// A type is known by the address of its name.
+// CHECK:      okl: versions of catches(double*, int)
+// CHECK-NEXT: okl:   1 values: made
+static std::exception_ptr last;
+static void catches(double *out, int most) {
+#pragma omp parallel for
+  for (int i = 0; i < 8; i++)
+    try {
+      out[i] += even(i, most);
+    } catch (const Odd &odd) {
+      out[i] -= odd.number;
+    } catch (...) {
+#pragma omp critical
+      last = std::current_exception();
+    }
+}
+static int thrown() {
+  try {
+    std::rethrow_exception(last);
+  } catch (int number) {
+    return number;
+  }
 }
 
 int main() {
-  may_throw(3);
   static double in[128], out[128];
   static int numbers[8];
   for (int i = 0; i < 128; i++)
@@ -430,6 +456,8 @@ int main() {
     printf("%d %a %a %a\n", numbers[3], sets(), turns(&replaced), waits());
     config.count = 90;
     calls(out, 20 + n), ends(out), ends_once(out), told();
+    catches(out, 6), told();
+    printf("%d\n", thrown());
     next = n > 3 ? two_more : one_more;
   }
 }

@@ -44,10 +44,7 @@ pub(crate) fn find(tokens: &Tokens, templates: &[(String, String)]) -> Vec<Liter
         let Some(one) = asked(tokens, at, templates) else {
             continue;
         };
-        if !found
-            .iter()
-            .any(|known| known.path == one.path && known.ty == one.ty)
-        {
+        if !found.contains(&one) {
             found.push(one);
         }
     }
@@ -251,6 +248,8 @@ mod tests {
         assert_eq!(names(named), ["::axpy<float> decltype(&::axpy<float>)"]);
         let twice = "okl::kernel<void()>(\"axpy<int>\"), okl::kernel<void()>(\"axpy<int>\")";
         assert_eq!(names(twice).len(), 1);
+        // Each is asked for at its place.
+        assert_eq!(names(&twice.replace(", ", "\n, ")).len(), 2);
     }
 
     #[test]

@@ -230,14 +230,15 @@ impl Module {
         unsafe { okl_move_to_end(self.raw(), global.raw()) }
     }
 
-    /// Leaves declarations only: what later passes may safely see of a module that is broken.
+    /// Leaves bodies only that end the program: what later passes may safely see of a module that is broken. They stay
+    /// definitions, as aliases may stand for them.
     pub fn delete_bodies(&self) {
         let functions = self.functions().into_iter();
         for function in functions.filter(|one| !one.is_declaration()) {
-            // Declarations have none.
-            function.leave_comdat();
-            // SAFETY: a function with a body, which nobody holds values of any more.
-            unsafe { okl_delete_body(function.raw()) }
+            let linkage = function.linkage();
+            function.delete_body();
+            function.set_linkage(linkage);
+            Builder::at_end(self, function.append_block(self)).unreachable();
         }
     }
 }

@@ -5,8 +5,9 @@
 //! variables of its own where the program has others, or calls what is in other files. Nothing else of the file is left: no
 //! constructors run.
 //!
-//! Instances that the driver adds for literals are part of the program's file. Such a one is an error where it would be
-//! linked no more: where it needs what is in no other code of the file, and so may be nowhere. The driver then does without.
+//! Instances that the driver adds for literals are part of the program's file. Such a one is an error where the file would be
+//! linked no more, or be another one: where it needs anything of other files but what each C++ program is linked with, or
+//! variables that nothing else in the file uses, which may have constructors. The driver then does without.
 
 use std::collections::HashSet;
 
@@ -14,7 +15,8 @@ use okl_abi::cpu::{INSTANCE, LITERAL};
 
 use crate::analysis::library;
 use crate::diagnostic::{Declined, Site, report};
-use crate::llvm::{Function, Global, Instruction, Linkage, Module, Severity, Value};
+use crate::llvm::{Function, Global, Instruction, Linkage, Module, Opcode, Severity, Value};
+use crate::marks::is_okl_marker;
 
 /// What says of functions and variables what they are.
 const ANNOTATIONS: &str = "llvm.global.annotations";
@@ -86,7 +88,7 @@ pub fn check_literals(module: &Module) {
     if literals.is_empty() {
         return;
     }
-    // What is in the object in any case.
+    // What is in the object in any case. Constructors keep what they make, and annotations nothing.
     let mut others = Reached::default();
     others.seen.extend(literals.iter().map(|one| **one));
     for function in module.functions() {
@@ -95,8 +97,7 @@ pub fn check_literals(module: &Module) {
         }
     }
     for global in module.globals() {
-        // Annotations keep nothing.
-        let is_kept = global.name() != ANNOTATIONS && !may_go(global.linkage());
+        let is_kept = !global.name().starts_with("llvm.") && !may_go(global.linkage());
         if !global.is_declaration() && is_kept {
             others.visit(*global, None);
         }
@@ -104,17 +105,65 @@ pub fn check_literals(module: &Module) {
     for literal in literals {
         let mut reached = Reached::default();
         reached.visit(*literal, None);
-        let missing = |one: &&Wrong| one.is_elsewhere && !others.seen.contains(&one.value);
-        for one in reached.wrong.iter().filter(missing) {
-            let name = literal.name();
-            let number = name.rsplit('_').next().unwrap_or_default();
-            let declined = Declined {
-                site: one.site,
-                reason: format!("the instance okl::kernel:{number}: {}", one.what),
-            };
-            report(module, &declined, Severity::Error);
+        let name = literal.name();
+        let number = name.rsplit('_').next().unwrap_or_default();
+        let decline = |site, what: &str| {
+            let reason = format!("the instance okl::kernel:{number}: {what}");
+            report(module, &Declined { site, reason }, Severity::Error);
+        };
+        let wrong = |one: &&Wrong| one.is_elsewhere || !others.seen.contains(&one.value);
+        for one in reached.wrong.iter().filter(wrong) {
+            decline(one.site, &one.what);
+        }
+        for one in &reached.seen {
+            if let Some(function) = one.as_function() {
+                if function.is_declaration() && !is_linked_always(function) {
+                    decline(Site::Function(function), "needs what may not be linked");
+                }
+                let mut code = function.instructions().into_iter();
+                if let Some(one) = code.find(|one| is_call_of_library(module, *one)) {
+                    decline(Site::Instruction(one), "may need a library for atomics");
+                }
+            } else if let Some(global) = one.as_global().filter(|one| one.is_declaration())
+                && !global.name().starts_with("_ZTVN10__cxxabiv1")
+            {
+                decline(Site::Global(global), "needs what may not be linked");
+            }
         }
     }
+}
+
+/// Functions of the C library that each C++ program has, but for those of numbers.
+const LINKED_ALWAYS: &str = "memcpy memmove memset memcmp strlen strcmp printf puts putchar malloc calloc realloc free abort \
+    abs labs llabs __gxx_personality_v0 _Unwind_Resume __assert_fail _ZSt9terminatev _Znwm _Znam _ZdlPv _ZdaPv _ZdlPvm _ZdaPvm";
+
+/// Functions of numbers, of C's standard (ISO C11, 7.12), that are there for `float` and `long double` as well.
+const OF_NUMBERS: &str = "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim \
+    floor fma fmax fmin fmod frexp hypot ilogb ldexp lgamma llrint llround log log10 log1p log2 logb lrint lround modf nearbyint \
+    nextafter pow remainder remquo rint round scalbln scalbn sin sinh sqrt tan tanh tgamma trunc";
+
+/// Whether a function that is only declared is there in each C++ program, or says something to the plugin alone.
+fn is_linked_always(function: Function<'_>) -> bool {
+    let name = function.name();
+    let of_numbers = |name: &str| OF_NUMBERS.split_whitespace().any(|one| one == name);
+    function.is_intrinsic()
+        || is_okl_marker(&name)
+        || name.starts_with("__cxa_")
+        || LINKED_ALWAYS.split_whitespace().any(|one| one == name)
+        || of_numbers(&name)
+        || name.strip_suffix(['f', 'l']).is_some_and(of_numbers)
+}
+
+/// Whether an instruction becomes a call of a library that programs need not be linked with.
+fn is_call_of_library(module: &Module, one: Instruction<'_>) -> bool {
+    const LARGEST: u64 = 8;
+    let large = |value: Value<'_>| module.store_size_of(value.ty()) > LARGEST;
+    one.is_atomic_access()
+        && match one.opcode() {
+            Opcode::LLVMLoad => large(*one),
+            Opcode::LLVMStore => large(one.operand(0)),
+            _ => large(one.operand(1)),
+        }
 }
 
 /// Whether what nothing refers to is left out.

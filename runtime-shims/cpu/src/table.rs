@@ -22,7 +22,7 @@ struct Entry {
     ty: String,
     code: usize,
     place: String,
-    /// A literal names it, as others in other files may: it answers where nothing else does, and they are one.
+    /// A literal at `place` names it, and gets it. Nobody else does: other files may have others of that name.
     is_literal: bool,
 }
 
@@ -148,13 +148,7 @@ fn made(name: &str, ty: &str, place: &str) -> Result<usize, String> {
     match sources::instance(name, ty, meanwhile) {
         None => {
             let table = TABLE.lock().expect("no panic while it is locked");
-            let named = named(&table, name);
-            let right: Vec<&Entry> = named.iter().copied().filter(|one| one.is_of(ty)).collect();
-            Err(match (right.as_slice(), named.as_slice()) {
-                ([one, other, ..], _) => several(name, ty, one, other),
-                (_, []) => unknown(&table, name.trim()),
-                _ => others(name, ty, &named),
-            })
+            Err(unknown(&table, name.trim()))
         }
         Some(Err(why)) => Err(why),
         Some(Ok((code, key, place))) => {
@@ -186,8 +180,7 @@ fn named<'t>(table: &'t [Entry], name: &str) -> Vec<&'t Entry> {
     table.iter().filter(|one| one.name == wanted).collect()
 }
 
-/// The code of the kernel of this name and type that is asked for at `place`; nothing where none has the name, or only literals
-/// name such ones and it cannot be told which it is.
+/// The code of the kernel of this name and type that is asked for at `place`; nothing where none has the name.
 fn find(table: &[Entry], name: &str, ty: &str, place: &str) -> Result<Option<usize>, String> {
     if is_of_one_file(ty) {
         return Err(format!(
@@ -196,24 +189,19 @@ fn find(table: &[Entry], name: &str, ty: &str, place: &str) -> Result<Option<usi
             parameters(ty)
         ));
     }
-    let named = named(table, name);
-    let right = named.iter().copied().filter(|one| one.is_of(ty));
-    let (mut literals, mut right): (Vec<&Entry>, Vec<&Entry>) =
-        right.partition(|one| one.is_literal);
+    let (mut own, named): (Vec<&Entry>, Vec<&Entry>) = named(table, name)
+        .into_iter()
+        .partition(|one| one.is_literal);
+    own.retain(|one| one.place == place && one.is_of(ty));
+    own.dedup_by_key(|one| one.code);
+    let mut right: Vec<&Entry> = named.iter().copied().filter(|one| one.is_of(ty)).collect();
     right.dedup_by_key(|one| one.code);
-    match right.as_slice() {
-        [one] => return Ok(Some(one.code)),
-        [one, other, ..] => return Err(several(name, ty, one, other)),
-        [] => {}
-    }
-    let is_one = |all: &[&Entry]| all.windows(2).all(|two| two[0].code == two[1].code);
-    if !is_one(&literals) {
-        literals.retain(|one| one.place == place);
-    }
-    match literals.first() {
-        Some(one) if is_one(&literals) => Ok(Some(one.code)),
-        None if named.iter().any(|one| !one.is_literal) => Err(others(name, ty, &named)),
-        _ => Ok(None),
+    match (own.as_slice(), right.as_slice()) {
+        // In a header the same place is in several files.
+        ([one], _) | (_, [one]) => Ok(Some(one.code)),
+        (_, [one, other, ..]) => Err(several(name, ty, one, other)),
+        (_, []) if named.is_empty() => Ok(None),
+        (_, []) => Err(others(name, ty, &named)),
     }
 }
 
@@ -248,7 +236,10 @@ fn unknown(table: &[Entry], name: &str) -> String {
         name[..path].rsplit("::").next().unwrap_or("").to_owned()
     };
     let wanted = base(&key_of(name));
-    let all = || table.iter().map(|one| one.name.as_str());
+    let all = || {
+        let named = table.iter().filter(|one| !one.is_literal);
+        named.map(|one| one.name.as_str())
+    };
     let mut similar: Vec<&str> = all().filter(|one| base(one) == wanted).collect();
     if similar.is_empty() {
         similar = all().collect();
@@ -327,34 +318,38 @@ mod tests {
     }
 
     #[test]
-    fn literals_answer_where_nothing_else_does() {
+    fn literals_answer_at_their_places_alone() {
         let (ints, floats) = ("void (*)(int *)", "void (*)(float *)");
         let literal = |name: &str, ty, code| Entry {
             is_literal: true,
             ..entry(name, ty, code)
         };
+        let in_header = |code| Entry {
+            place: "k.hpp:1".to_owned(),
+            ..literal("both<int>", ints, code)
+        };
         let table = [
             literal("one<int>", ints, 1),
-            Entry {
-                place: "l.okl:1".to_owned(),
-                ..literal("one<int>", ints, 1)
-            },
             literal("named<int>", ints, 2),
             entry("named<int>", ints, 3),
             literal("both<int>", ints, 4),
             literal("both<int>", ints, 5),
-            literal("right<int>", ints, 6),
-            entry("right<int>", floats, 7),
+            in_header(6),
+            in_header(7),
+            literal("right<int>", ints, 8),
+            entry("right<int>", floats, 9),
         ];
         let find = |name: &str, ty, place: &str| find(&table, name, ty, place);
-        assert_eq!(find("one<int>", ints, "m.okl:1"), Ok(Some(1)));
-        assert_eq!(find("named<int>", ints, "k.okl:2"), Ok(Some(3)));
-        assert_eq!(find("both<int>", ints, "k.okl:4"), Ok(Some(4)));
+        assert_eq!(find("one<int>", ints, "k.okl:1"), Ok(Some(1)));
+        assert_eq!(find("one<int>", floats, "k.okl:1"), Ok(None));
+        // Another file may have another one.
+        assert_eq!(find("one<int>", ints, "m.okl:1"), Ok(None));
+        assert_eq!(find("named<int>", ints, "k.okl:2"), Ok(Some(2)));
+        assert_eq!(find("named<int>", ints, "m.okl:2"), Ok(Some(3)));
         assert_eq!(find("both<int>", ints, "k.okl:5"), Ok(Some(5)));
-        assert_eq!(find("both<int>", ints, "m.okl:1"), Ok(None));
-        assert_eq!(find("right<int>", ints, "m.okl:1"), Ok(Some(6)));
-        // Another one may be made.
-        assert_eq!(find("one<int>", floats, "m.okl:1"), Ok(None));
-        assert!(find("right<int>", "void (*)(long *)", "").is_err());
+        assert_eq!(find("both<int>", ints, "k.hpp:1"), Ok(None));
+        assert_eq!(find("right<int>", ints, "k.okl:8"), Ok(Some(8)));
+        assert!(find("right<int>", ints, "m.okl:1").is_err());
+        assert!(!unknown(&table, "one<long>").contains("one<int>"));
     }
 }

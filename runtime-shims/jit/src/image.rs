@@ -110,10 +110,13 @@ impl Linker<'_> {
             if sh_flags.0 & elf::SHF_ALLOC.0 == 0 || section.size() == 0 {
                 continue;
             }
-            // Written when it is mapped, and not later.
+            // Written when it is mapped, and not later. In the last one LLVM has where a file's own types of exceptions are.
             let is_address = [".data.rel.ro", ".data.DW.ref."];
+            let has_addresses_alone =
+                || name == ".data" && section.relocations().count() as u64 * WORD == section.size();
             let is_written = sh_flags.0 & elf::SHF_WRITE.0 != 0
-                && !is_address.iter().any(|start| name.starts_with(start));
+                && !is_address.iter().any(|start| name.starts_with(start))
+                && !has_addresses_alone();
             let is_plain = sh_type != elf::SHT_NOBITS && sh_flags.0 & elf::SHF_TLS.0 == 0;
             if is_written || !is_plain {
                 return Err(format!("it has a section {name}"));
