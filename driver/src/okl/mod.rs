@@ -70,7 +70,7 @@ pub fn normalise_for(
 /// A text as C++, and what is in it.
 pub(crate) struct Normalised {
     pub(crate) text: String,
-    /// The kernels that are templates: their names, and where they stand.
+    /// The kernels that are templates: their names, and where they stand, with a number of how they are written.
     pub(crate) templates: Vec<(String, String)>,
     /// Which of their instances it asks for by literals.
     pub(crate) literals: Vec<literals::Literal>,

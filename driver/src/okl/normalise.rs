@@ -21,7 +21,7 @@ pub(crate) struct Normaliser<'a> {
     /// Whether markers are called.
     pub(crate) has_markers: bool,
     pub(crate) kernels: Vec<Kernel>,
-    /// The kernels that are templates: their names, and where they stand.
+    /// The kernels that are templates: their names, and where they stand, with a number of how they are written.
     pub(crate) templates: Vec<(String, String)>,
     /// Whether instances of kernels are put into the table of them.
     pub(crate) has_instances: bool,

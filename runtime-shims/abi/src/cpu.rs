@@ -24,7 +24,7 @@ macro_rules! for_each_cpu_fn {
             fn okl_cpu_ran_v1(call: ptr): [];
             /// Puts a `KernelInstance` into the table of kernels that programs find by their names.
             fn okl_cpu_add_kernel_v1(kernel: ptr): [APART];
-            /// The same for one that a literal names, which is asked for while the program runs where others have its name.
+            /// The same for one that a literal names: it is for the call of that literal alone.
             fn okl_cpu_add_literal_v1(kernel: ptr): [APART];
             /// Takes it out.
             fn okl_cpu_remove_kernel_v1(kernel: ptr): [APART];
@@ -81,7 +81,7 @@ abi_structs! {
         size: i64,
         /// Which compiler that was, and the words for `okl-c++`; a line each.
         words: ptr,
-        /// What its templates are called, and where they stand; a line each.
+        /// What its templates are called, and where they stand, with a tab and a number of how they are written; a line each.
         names: ptr,
     }
 

@@ -115,10 +115,12 @@ pub(crate) fn instance(
 fn the_one(sources: &[Source], name: &str) -> Option<Result<(Source, String), String>> {
     let path = &name[..name.len() - arguments(name).len()];
     let base = path.rsplit("::").next().unwrap_or(path);
+    let shown = |place: &str| place.split('\t').next().unwrap_or_default().to_owned();
     let mut found: Vec<(&Source, &str)> = Vec::new();
     for source in sources {
         for (template, place) in &source.templates {
-            // Several files may have it from the same header, and one may have several.
+            // Several files may have it from the same header, and one may have several. Behind its place is what tells those
+            // apart that are written otherwise, by macros.
             if template == base && !found.iter().any(|(_, known)| known == place) {
                 found.push((source, place));
             }
@@ -127,11 +129,12 @@ fn the_one(sources: &[Source], name: &str) -> Option<Result<(Source, String), St
     let key = found.first()?.0.key;
     if let Some((_, other)) = found.iter().find(|(source, _)| source.key != key) {
         return Some(Err(format!(
-            "no file names the kernel '{name}', and there are several templates of that name: at {} and at {other}",
-            found[0].1
+            "no file names the kernel '{name}', and there are several templates of that name: at {} and at {}",
+            shown(found[0].1),
+            shown(other)
         )));
     }
-    Some(Ok((found[0].0.clone(), found[0].1.to_owned())))
+    Some(Ok((found[0].0.clone(), shown(found[0].1))))
 }
 
 /// What is no name would be other code.
@@ -358,6 +361,8 @@ mod tests {
             source(1, &[("add", "a.okl:1"), ("of_header", "h.hpp:1")]),
             source(2, &[("sub", "b.okl:1"), ("of_header", "h.hpp:1")]),
             source(3, &[("add", "c.okl:7")]),
+            source(4, &[("same", "h.hpp:9\t1"), ("other", "h.hpp:12\t1")]),
+            source(5, &[("same", "h.hpp:9\t1"), ("other", "h.hpp:12\t2")]),
         ];
         let found = |name: &str| the_one(&sources, name).map(|one| one.map(|one| one.1));
         assert_eq!(found("mul<int>"), None);
@@ -365,6 +370,9 @@ mod tests {
         assert_eq!(found("of_header<int>"), Some(Ok("h.hpp:1".to_owned())));
         let several = "no file names the kernel 'add<int>', and there are several templates of that name: at a.okl:1 and at c.okl:7";
         assert_eq!(found("add<int>"), Some(Err(several.to_owned())));
+        assert_eq!(found("same<int>"), Some(Ok("h.hpp:9".to_owned())));
+        let by_macros = "no file names the kernel 'other<int>', and there are several templates of that name: at h.hpp:12 and at h.hpp:12";
+        assert_eq!(found("other<int>"), Some(Err(by_macros.to_owned())));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What declarations declare, and the attributes that stand at them: whether they may, and what becomes of them.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use super::super::attributes::{Form, Place};
 use super::super::normalise::{Context, Normaliser};
 use super::super::occa::Kernel;
@@ -181,7 +183,15 @@ impl Normaliser<'_> {
         }
         if is_template {
             let place = self.tokens.position(self.tokens.start(name));
-            let place = format!("{}:{}", unescape(place.quoted), place.line);
+            // Another file may have another one there, by its macros.
+            let mut digest = DefaultHasher::new();
+            self.tokens.plain(first, one.next).hash(&mut digest);
+            let place = format!(
+                "{}:{}\t{:016x}",
+                unescape(place.quoted),
+                place.line,
+                digest.finish()
+            );
             self.templates
                 .push((self.tokens.word(name).to_owned(), place));
             return;
