@@ -3,13 +3,12 @@
 //! Guarantee: what compiles without these instances compiles with them, to the same but for those among them that can be
 //! compiled. The others are left out, and what the compiler says of them is not told: the program asks for them while it runs.
 
+use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::{ExitStatus, Output};
-
-use std::collections::HashSet;
-use std::ffi::OsString;
 
 use crate::front_step;
 use crate::okl::literals::{self, Literal, PLACE};

@@ -6,6 +6,9 @@
 // RUN: export OMP_NUM_THREADS=1 && OKL_JIT=0 %t > %t.0 && OKL_JIT=sync OKL_STATS=1 %t > %t.1 2> %t.told && cmp %t.0 %t.1 && FileCheck %s < %t.told
 // RUN: export OMP_NUM_THREADS=2 && OKL_JIT=0 %t > %t.0 && OKL_JIT=turns %t > %t.1 && cmp %t.0 %t.1
 // RUN: not %okl-c++ -fsyntax-only -DWRONG %s 2>&1 | FileCheck --check-prefix=WRONG %s
+// Ranks have no version of a region that handles exceptions.
+// RUN: (echo 'void calls(int);'; echo 'void runs(int n) {'; echo '#pragma omp parallel'; echo 'try { calls(n); } catch (...) {} }') | %okl-c++ -x c++ - -c -O1 -g -fopenmp --okl-jit -Rpass=okl -o %t.o 2>&1 | FileCheck --check-prefix=RANKS %s
+// RANKS: <stdin>:3:1: remark: region may be compiled once more at run time, where one process runs it
 struct Config {
   int order, count;
   double weight, *values;

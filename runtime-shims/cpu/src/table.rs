@@ -1,7 +1,7 @@
 //! The kernels that programs find by their names.
 //!
-//! Guarantee: what is found has the name and the parameters that are asked for, and there is no other such kernel; all else is
-//! an error that says what there is.
+//! Guarantee: what is found has the name and the parameters that are asked for, and is the literal's own that asks for it, or
+//! there is no other such kernel; all else is an error that says what there is.
 
 use std::ffi::c_void;
 use std::sync::Mutex;

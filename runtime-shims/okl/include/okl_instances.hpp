@@ -1,6 +1,6 @@
 // The table of kernels that a program finds by their names while it runs: see okl_kernel.hpp. What stands in it is named in the
 // file that has the kernel, by `template @kernel void axpy<double, 4>(...);` in OKL, and by OKL_INSTANTIATE(axpy<double, 4>);
-// in C++ outside of functions. In OKL a literal that names an instance of a template of the file does the same.
+// in C++ outside of functions. In OKL a literal that names an instance of a template of its file has that for itself.
 #ifndef OKL_INSTANCES_HPP
 #define OKL_INSTANCES_HPP
 
