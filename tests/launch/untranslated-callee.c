@@ -16,7 +16,7 @@ int next(void);
 #ifdef LIBRARY
 int next(void) {
   static int last;
-  return ++last;
+  return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 }
 #else
 #include <stdio.h>

@@ -33,7 +33,7 @@
 // DEVICE:      okl:   values that change often are given up
 // DEVICE:      okl: versions of flux, atomics on a CUDA device
 // WARM:      okl: versions of move
-// WARM-NEXT: from the cache in 0.{{[0-9]+}} ms, there after {{[0-9.]+}} ms, 4 calls
+// WARM-NEXT: from the cache in {{[0-9.]+}} ms, there after {{[0-9.]+}} ms, 4 calls
 // OTHERS: okl: versions are not kept: {{.*}}.cache can be written by others
 // RANKS:      [[# MADE:]] from the cache
 // RANKS-NEXT: [[# MADE]] made in
