@@ -640,7 +640,7 @@ impl Normaliser<'_> {
     fn are_parameters(&mut self, open: usize, close: usize, context: Context) -> bool {
         if matches!(
             self.tokens.word(close + 1),
-            "{" | "const" | "noexcept" | "->" | "override"
+            "{" | "const" | "noexcept" | "->" | "override" | "requires"
         ) {
             return true;
         }
@@ -680,6 +680,7 @@ impl Normaliser<'_> {
             }
             match self.tokens.word(next) {
                 "noexcept" | "__attribute__" | "throw" => next = self.behind_parentheses(next + 1),
+                "requires" => next = self.behind_requirement(next, end),
                 "[" | "(" => next = self.tokens.partner(next).map_or(end, |close| close + 1),
                 // What members begin with.
                 ":" => next = self.body_behind_members(next + 1, end),

@@ -163,7 +163,7 @@ impl Normaliser<'_> {
         end
     }
 
-    /// The token behind the parameters of a template.
+    /// The token behind the parameters of a template and what is required of them.
     fn behind_head(&mut self, at: usize, end: usize) -> usize {
         const LONGEST: usize = 2048;
         let mut depth = 0usize;
@@ -171,7 +171,7 @@ impl Normaliser<'_> {
         while next < end.min(at + LONGEST) {
             match self.tokens.word(next) {
                 "<" => depth += 1,
-                ">" if depth == 1 => return next + 1,
+                ">" if depth == 1 => return self.behind_requirement(next + 1, end),
                 ">" => depth -= 1,
                 "(" | "[" | "{" => next = self.tokens.partner(next).unwrap_or(next),
                 ";" => break,
@@ -180,6 +180,33 @@ impl Normaliser<'_> {
             next += 1;
         }
         at + 1
+    }
+
+    /// The token behind a requires-clause, if there is one: primary expressions between `&&` and `||`
+    /// ([temp.pre] of C++20).
+    pub(crate) fn behind_requirement(&self, at: usize, end: usize) -> usize {
+        if self.tokens.word(at) != "requires" {
+            return at;
+        }
+        let behind = |open: usize| self.tokens.partner(open).unwrap_or(open) + 1;
+        let mut next = at + 1;
+        while next < end {
+            next = match self.tokens.word(next) {
+                "requires" if self.tokens.word(next + 1) == "(" => behind(behind(next + 1)),
+                "requires" => behind(next + 1),
+                "(" => behind(next),
+                _ => next + 1,
+            };
+            // A name with the classes it is in, and their arguments.
+            while self.tokens.word(next) == "<" {
+                next = self.tokens.template_end(next).unwrap_or(next) + 1;
+            }
+            if !matches!(self.tokens.word(next), "&&" | "||" | "::") {
+                break;
+            }
+            next += 1;
+        }
+        next.min(end)
     }
 
     /// What it declares can be named outside by its path, and so it opens no scope.

@@ -182,6 +182,22 @@ fn functions_and_variables_are_annotated() {
             ),
         ),
         (
+            "template <typename T> requires ns::is<T> && (sizeof(T) > 2) || requires(T a) { a + a; } @kernel void k() {}",
+            concat!(
+                "template <typename T> requires ns::is<T> && (sizeof(T) > 2) || requires(T a) { a + a; } ",
+                annotated!("\"okl.kernel\""),
+                " void k() {}"
+            ),
+        ),
+        (
+            "template <typename T> @kernel void k(T *a) requires (sizeof(T) > 2) && requires { a + 1; } { f(); }",
+            concat!(
+                "template <typename T> ",
+                annotated!("\"okl.kernel\""),
+                " void k(T *a) requires (sizeof(T) > 2) && requires { a + 1; } { f(); }"
+            ),
+        ),
+        (
             "@kernel template <int N> void k() {}",
             concat!(
                 "template <int N> ",
