@@ -1,8 +1,8 @@
 // schedules: 1 2 3
 // refused: 90
 //
-// Loops in functions of C++: templates, members, references, arguments that are left out, a namespace, and conditions at borders
-// that hold for few of the calls.
+// Loops in functions of C++: templates, a specialisation of one, members, references, arguments that are left out, a
+// namespace, and conditions at borders that hold for few of the calls.
 #include "chain.h"
 
 #if SCHEDULE == 0
@@ -14,7 +14,7 @@
 #elif SCHEDULE == 3
 #define ITEMS fuse(), tile((8), serial, serial)
 #elif SCHEDULE == 90
-#define ITEMS fuse((0), (0), (0))
+#define ITEMS fuse((0), (0), (0), (0))
 #endif
 
 enum { N = 60 };
@@ -25,6 +25,14 @@ inline void difference(T *out, const T *in, int n, T scale = 2) {
 #pragma omplc for domain(1 : n) with(i) read in{(i - 1), (i + 1)}, write out{(i)}
   for (int i = 1; i <= n; i++)
     out[i] = (in[i + 1] - in[i - 1]) / scale;
+}
+template <typename T>
+inline void halve(T *out, const T *in, int n);
+template <>
+inline void halve<double>(double *out, const double *in, int n) {
+#pragma omplc for domain(1 : n) with(i) read in{(i)}, write out{(i)}
+  for (int i = 1; i <= n; i++)
+    out[i] = in[i] / 2;
 }
 } // namespace stencil
 
@@ -59,6 +67,7 @@ void run(Field &field, double *a, double *b, double *c, int first, int n, bool h
     field.smooth(a, n, first, has_border);
     stencil::difference(b, a, n);
     stencil::difference<double>(c, b, n - PARTS, 3.0);
+    stencil::halve<double>(a, c, n - PARTS);
   }
 }
 

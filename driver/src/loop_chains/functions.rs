@@ -59,8 +59,16 @@ fn function(tokens: &Tokens, open: usize) -> Option<Function> {
             _ => break (first, at),
         }
     };
-    let name = tokens.word(first - 1);
-    if !tokens.is_name(first - 1) || HAVE_BRACKETS.contains(&name) {
+    // An explicit specialisation has the arguments of its template behind its name.
+    let named = match tokens.word(first - 1) {
+        ">" => (0..first - 1)
+            .rev()
+            .find(|at| tokens.word(*at) == "<" && tokens.template_end(*at) == Some(first - 1))?
+            .checked_sub(1)?,
+        _ => first - 1,
+    };
+    let name = tokens.word(named);
+    if !tokens.is_name(named) || HAVE_BRACKETS.contains(&name) {
         return None;
     }
     let parameters = parts(tokens, first, last).into_iter();
