@@ -17,9 +17,9 @@ static void root(double *x) { x[0] = __builtin_sqrt(x[0]); }
 
 // LLVM does not make one call of all, of whatever kernel it then is.
 // CASES-LABEL: define dso_local void @cases(
-// CASES:         invoke void @okl_op2_par_loop_v7({{.*}} @_ZL5twicePd, {{.*}} @okl.range._ZL5twicePd,
-// CASES:         invoke void @okl_op2_par_loop_v7({{.*}} @_ZL4halfPd, {{.*}} @okl.range._ZL4halfPd,
-// CASES:         invoke void @okl_op2_par_loop_v7({{.*}} @_ZL4rootPd, {{.*}} @okl.range._ZL4rootPd,
+// CASES:         invoke void @okl_op2_par_loop_v8({{.*}} @_ZL5twicePd, {{.*}} @okl.range._ZL5twicePd,
+// CASES:         invoke void @okl_op2_par_loop_v8({{.*}} @_ZL4halfPd, {{.*}} @okl.range._ZL4halfPd,
+// CASES:         invoke void @okl_op2_par_loop_v8({{.*}} @_ZL4rootPd, {{.*}} @okl.range._ZL4rootPd,
 struct Scope {
   ~Scope();
 };
@@ -42,7 +42,7 @@ extern "C" void cases(int which, op_set set, op_dat x) {
 }
 
 // CHECK-LABEL: define dso_local void @edges(
-// CHECK:         call void @okl_op2_par_loop_v7(ptr nonnull @.str{{[.0-9]*}}, ptr %{{.*}}, i32 3, ptr nonnull %{{.*}}, ptr nonnull @_ZL4fluxPKdS0_Pd, ptr nonnull @okl.range._ZL4fluxPKdS0_Pd, ptr null, i32 0, i32 1, ptr nonnull @okl.components._ZL4fluxPKdS0_Pd, ptr null, ptr null, ptr null)
+// CHECK:         call void @okl_op2_par_loop_v8(ptr nonnull @.str{{[.0-9]*}}, ptr %{{.*}}, i32 3, ptr nonnull %{{.*}}, ptr nonnull @_ZL4fluxPKdS0_Pd, ptr nonnull @okl.range._ZL4fluxPKdS0_Pd, ptr null, i32 0, i32 1, ptr nonnull @okl.components._ZL4fluxPKdS0_Pd, ptr null, ptr null, ptr null)
 extern "C" void edges(op_set set, op_map map, op_dat x, op_dat y) {
   // MISSED-DAG: lowered.cpp:[[#@LINE+1]]:3: remark: op_par_loop runs one element at a time: the target's vectors are too short
   op_par_loop(flux, "flux", set, op_arg_dat(x, 0, map, 2, "double", OP_READ),

@@ -58,7 +58,7 @@ impl<'m> Call<'m> {
                 builder.store(read, builder.offset(to, ARGUMENT_ACCESS as i64));
             }
         }
-        let callee = declare(module, &f::okl_op2_par_loop_v7);
+        let callee = declare(module, &f::okl_op2_par_loop_v8);
         let count = module.const_i32(count as i32);
         let (none, width) = (module.pointer().zero(), module.const_i32(0));
         let body = *functions.kernel;

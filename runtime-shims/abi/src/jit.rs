@@ -30,6 +30,8 @@ abi_structs! {
         versions: ptr,
         /// Which of the codes in `bitcode` it is, or [`JOINED`].
         number: i64,
+        /// Where exceptions may pass through it, or end in it, its file's `_Unwind_Resume`: which library unwinds them.
+        unwinder: ptr,
     }
 
     /// A value that code reads and does not change.
@@ -493,7 +495,7 @@ mod tests {
 
     #[test]
     fn the_structs_are_those_of_their_version() {
-        assert_eq!(crate::hash("", LAYOUT_TEXT), 0x1b682b96f496c57c);
+        assert_eq!(crate::hash("", LAYOUT_TEXT), 0x132651f355e11418);
         assert_eq!(COMPILE, "okl_jit_compile_v3");
     }
 }

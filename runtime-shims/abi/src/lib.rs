@@ -299,7 +299,7 @@ mod tests {
             ("__kmpc_reduce", f::okl_mpi_reduce),
             ("ompc_display_affinity", f::okl_mpi_omp_display_affinity),
             ("__atomic_load", f::okl_mpi_atomic_load_n),
-            ("okl_op2_par_loop_v7", op2::f::okl_op2_par_loop_v7),
+            ("okl_op2_par_loop_v8", op2::f::okl_op2_par_loop_v8),
             ("okl_cpu_begin_kernel_v1", cpu::f::okl_cpu_begin_kernel_v1),
             ("okl_gpu_launch_v6", gpu::f::okl_gpu_launch_v6),
         ] {

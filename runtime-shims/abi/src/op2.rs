@@ -19,7 +19,7 @@ macro_rules! for_each_op2_fn {
             /// data are stored component by component, and where `lanes` may, but for optional arguments; they
             /// may be null. `device` is null, or a `DeviceLoop`: the loop as a kernel of a device's. `jit` is null, or a
             /// `JitCode`, of which versions may run in place of these functions.
-            fn okl_op2_par_loop_v7(name: ptr, set: ptr, count: i32, arguments: ptr, kernel: ptr, range: ptr, lanes: ptr, width: i32, any_order: i32, components: ptr, component_lanes: ptr, device: ptr, jit: ptr): [RUNS_LOOP, HAS_VERSIONS, MAY_UNWIND];
+            fn okl_op2_par_loop_v8(name: ptr, set: ptr, count: i32, arguments: ptr, kernel: ptr, range: ptr, lanes: ptr, width: i32, any_order: i32, components: ptr, component_lanes: ptr, device: ptr, jit: ptr): [RUNS_LOOP, HAS_VERSIONS, MAY_UNWIND];
 
             /// Sets `answer`, an `int`, to whether `loops` loops that follow each other may be one, which runs their kernels for an
             /// element before the next element: `sets` are the loops', `counts`, of type `int`, the numbers of their arguments,
@@ -286,6 +286,6 @@ mod tests {
     #[test]
     fn the_list_is_the_one_of_its_version() {
         let hash = crate::hash(TEXT, LAYOUT_TEXT);
-        assert_eq!((ALL.len(), hash), (5, 0xa2cd7f0da08d9811));
+        assert_eq!((ALL.len(), hash), (5, 0xd28db8761852009d));
     }
 }

@@ -21,7 +21,7 @@ mod sources;
 mod table;
 
 use kernels::{okl_cpu_accesses_v1, okl_cpu_begin_kernel_v1, okl_cpu_end_kernel_v1};
-use regions::{okl_cpu_ran_v1, okl_cpu_version_v1};
+use regions::{okl_cpu_ran_v1, okl_cpu_version_v2};
 use sources::okl_cpu_add_source_v1;
 use table::{
     okl_cpu_add_kernel_v1, okl_cpu_add_literal_v1, okl_cpu_find_kernel_v1,

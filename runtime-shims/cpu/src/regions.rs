@@ -25,7 +25,7 @@ unsafe impl Sync for Body {}
 
 type Version = okl_versions::Version<Body>;
 
-/// What a version calls in place of `okl_cpu_version_v1`: writes its function to its first argument.
+/// What a version calls in place of `okl_cpu_version_v2`: writes its function to its first argument.
 unsafe extern "C" fn receive(
     to: *mut c_void,
     _code: *mut c_void,
@@ -47,7 +47,7 @@ fn now() -> i64 {
 ///
 /// # Safety
 /// `code` is code of `function`, a region's; `arguments` are what it gets; `call` has room.
-pub(crate) unsafe fn okl_cpu_version_v1(
+pub(crate) unsafe fn okl_cpu_version_v2(
     call: *mut c_void,
     code: *mut c_void,
     function: *mut c_void,
@@ -190,7 +190,7 @@ unsafe fn bring<E>(ranks: &ForDevices, asked: &Asked<'_, E>) {
 /// See [`okl_abi::cpu`].
 ///
 /// # Safety
-/// `okl_cpu_version_v1` has filled it in.
+/// `okl_cpu_version_v2` has filled it in.
 pub(crate) unsafe fn okl_cpu_ran_v1(call: *mut c_void) {
     // SAFETY: the caller's promise.
     let call = unsafe { call.cast::<RegionCall>().read() };

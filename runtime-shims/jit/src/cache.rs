@@ -36,6 +36,8 @@ pub(crate) struct Code {
     /// Bits of the receiver's arguments: see `JitRequest`.
     pub(crate) unwanted: i64,
     pub(crate) unread: i64,
+    /// See `JitCode`.
+    pub(crate) unwinder: usize,
 }
 
 /// What there is in a file besides what it was made of.

@@ -5,6 +5,9 @@
 //! The thread has made what it is making before the program ends: what LLVM has is taken apart then. `exit` is told of in front
 //! of all of that where the program's first thread calls it; where another one does, by a function of `atexit` that is asked for
 //! when LLVM is open, which has nothing taken apart that it makes later.
+//!
+//! Who waits for the thread may hold the loader's lock (in the constructor of a library that is being opened), which the thread
+//! needs: it is waited for only while it answers.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -60,6 +63,8 @@ pub(crate) enum Message {
     Ask(Question),
     /// Has later runs know.
     Tell(&'static Earlier, Verdict),
+    /// Says that it has had the loader's lock.
+    Answer(Sender<()>),
     End,
 }
 
@@ -120,6 +125,31 @@ pub(crate) fn request(what: Message) {
         finish_with_first_thread();
         let _ = thread.jobs.send(what);
     }
+}
+
+/// How long it is waited for an answer of the thread. It has had more than enough time then, also to finish what it is making.
+const UNANSWERED: Duration = Duration::from_secs(2);
+
+/// Whether who waited last heard nothing, and the thread has not answered since.
+static IS_UNHEARD: AtomicBool = AtomicBool::new(false);
+
+/// Whether what is asked for now can be waited for. It cannot where who asks holds the loader's lock.
+pub(crate) fn answers() -> bool {
+    if IS_UNHEARD.load(Acquire) {
+        return false;
+    }
+    let (told, tell) = channel();
+    request(Message::Answer(told));
+    if tell.recv_timeout(UNANSWERED) != Err(RecvTimeoutError::Timeout) {
+        return true;
+    }
+    // The thread takes it back behind its answer.
+    IS_UNHEARD.store(true, Release);
+    let is_late = tell.try_recv().is_ok();
+    if is_late {
+        IS_UNHEARD.store(false, Release);
+    }
+    is_late
 }
 
 /// That of this process, which gets one.
@@ -195,6 +225,15 @@ impl Drop for End {
     }
 }
 
+/// The program's first thread may never ask for anything: this runs on it where the program is linked with the library.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static WHEN_LOADED: extern "C" fn() = when_loaded;
+
+extern "C" fn when_loaded() {
+    finish_with_first_thread();
+}
+
 fn finish_with_first_thread() {
     thread_local! {
         static END: End = const { End };
@@ -218,10 +257,22 @@ extern "C" fn finish() {
     let handle = thread.handle.hold().and_then(|mut handle| handle.take());
     // LLVM ends the process where it cannot go on.
     let own = std::thread::current().id();
-    if let Some(handle) = handle.filter(|one| one.thread().id() != own) {
-        let _ = handle.join();
+    let Some(handle) = handle.filter(|one| one.thread().id() != own) else {
+        return;
+    };
+    let start = Instant::now();
+    while !handle.is_finished() {
+        let is_making = MAKES.load(Relaxed) == std::process::id();
+        if start.elapsed() > if is_making { LONGEST } else { UNANSWERED } {
+            return;
+        }
+        std::thread::sleep(Duration::from_micros(100));
     }
+    let _ = handle.join();
 }
+
+/// How long the end of the program waits for what is being made: longer than that takes, on whichever machine.
+const LONGEST: Duration = Duration::from_secs(20);
 
 /// When it is looked again for what another process makes: twice as late each time, as many ranks may share a disk.
 const AGAIN: Duration = Duration::from_millis(2);
@@ -256,6 +307,16 @@ fn work(queue: &Queue<Message>, process: u32) {
             Err(RecvTimeoutError::Timeout) => {
                 again = LATEST.min(2 * again);
                 std::mem::take(&mut elsewhere)
+            }
+            Ok(Message::Answer(told)) => {
+                // SAFETY: asks the loader, of an address of this library's.
+                unsafe {
+                    let mut found = std::mem::zeroed();
+                    libc::dladdr((&raw const THREAD).cast(), &mut found);
+                }
+                let _ = told.send(());
+                IS_UNHEARD.store(false, Release);
+                continue;
             }
             Ok(Message::End) | Err(RecvTimeoutError::Disconnected) => return,
         };
@@ -305,6 +366,7 @@ mod tests {
                 vector_bits: 0,
                 unwanted: 0,
                 unread: 0,
+                unwinder: 0,
             },
             receiver: Receiver {
                 function: std::ptr::null_mut(),

@@ -394,10 +394,22 @@ pub(crate) type Entry = unsafe extern "C" fn(*mut c_void);
 unsafe extern "C" {
     /// The C++ run time's: exceptions pass through the functions that a section `.eh_frame` tells of.
     fn __register_frame(frames: *const c_void);
+    fn __deregister_frame(frames: *const c_void);
+    /// Which function an instruction is in, as far as who unwinds exceptions knows.
+    fn _Unwind_FindEnclosingFunction(at: *const c_void) -> *const c_void;
+    fn _Unwind_Resume();
 }
 
+/// What unwinds the exceptions of those who are told of frames here.
+pub(crate) fn unwinder() -> usize {
+    (_Unwind_Resume as *const c_void).addr()
+}
+
+/// Why there is no version.
+pub(crate) const NOT_UNWOUND: &str = "exceptions may pass through it, and libgcc_s.so does not unwind the program's (-static-libgcc, or another library)";
+
 impl Image {
-    /// Maps it, for as long as the process lives.
+    /// Maps it, for as long as the process lives, and with `unwinds` only where exceptions can pass through it.
     ///
     /// # Safety
     /// It is one of code that has these addresses, and was made for this processor; the receiver is such a function.
@@ -405,6 +417,7 @@ impl Image {
         &self,
         addresses: &[usize],
         receiver: *mut c_void,
+        unwinds: bool,
     ) -> Result<Entry, String> {
         let found = self.names.iter().map(|name| find(name));
         let found = found.collect::<Result<Vec<_>, _>>()?;
@@ -436,8 +449,15 @@ impl Image {
                 libc::munmap(base, size);
                 return Err("the system does not let memory become code".to_owned());
             }
-            __register_frame(start.add(self.frames as usize).cast());
+            let frames = start.add(self.frames as usize).cast();
+            __register_frame(frames);
             let entry = start.add(self.entry as usize);
+            // Two libraries may share this among them.
+            if unwinds && _Unwind_FindEnclosingFunction(entry.add(1).cast()).is_null() {
+                __deregister_frame(frames);
+                libc::munmap(base, size);
+                return Err(NOT_UNWOUND.to_owned());
+            }
             Ok(std::mem::transmute::<*mut u8, Entry>(entry))
         }
     }
@@ -496,7 +516,9 @@ pub(crate) mod tests {
         assert_eq!(again, image);
         // SAFETY: code for this processor, with such a receiver.
         unsafe {
-            let entry = again.map(&[], receive as *mut c_void).expect("memory");
+            let entry = again
+                .map(&[], receive as *mut c_void, false)
+                .expect("memory");
             entry((&raw mut number).cast());
         }
         assert_eq!(number, 7);
@@ -529,7 +551,7 @@ pub(crate) mod tests {
         let mut image = receives();
         image.names.push("okl_there_is_none".to_owned());
         // SAFETY: it is not mapped.
-        let why = unsafe { image.map(&[], std::ptr::null_mut()).err() };
+        let why = unsafe { image.map(&[], std::ptr::null_mut(), false).err() };
         assert_eq!(why.as_deref(), Some("there is no okl_there_is_none"));
     }
 
@@ -615,7 +637,7 @@ pub(crate) mod tests {
                     libc::RTLD_NOW | libc::RTLD_GLOBAL,
                 );
                 assert!(!library.is_null());
-                let entry = of.map(&addresses, receive as *mut c_void);
+                let entry = of.map(&addresses, receive as *mut c_void, false);
                 entry.expect("it is mapped")((&raw mut sum).cast());
             }
             sum
@@ -636,7 +658,7 @@ pub(crate) mod tests {
         // Without addresses it is looked for by name.
         let without = Image::link(&object, &[], None).expect("all have names");
         // SAFETY: it is not mapped.
-        let why = unsafe { without.map(&[], std::ptr::null_mut()).err() };
+        let why = unsafe { without.map(&[], std::ptr::null_mut(), false).err() };
         assert!(why.is_some_and(|why| why.starts_with("there is no ")));
         // Any byte of the object may be wrong: that is told of, or gives another image.
         for at in (0..object.len()).step_by(3) {

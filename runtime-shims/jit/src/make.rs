@@ -10,7 +10,7 @@ use okl_abi::jit::{COMPILE, JitAnswer, JitRequest, LINKS, code_flags};
 use okl_job::opened::{Opened, own_folder};
 
 use crate::cache::{Cache, Code, Kept, Key, Locked};
-use crate::image::{Entry, Image};
+use crate::image::{self, Entry, Image};
 use crate::report::{self, Tells};
 use crate::settings::settings;
 use crate::trial::Verdict;
@@ -44,7 +44,11 @@ impl What {
     unsafe fn of(kept: Kept, code: &Code, receiver: *mut c_void) -> Result<Self, String> {
         match kept {
             // SAFETY: the caller's promise.
-            Kept::Image(image) => unsafe { image.map(&code.addresses, receiver).map(Self::Entry) },
+            Kept::Image(image) => unsafe {
+                image
+                    .map(&code.addresses, receiver, code.unwinder != 0)
+                    .map(Self::Entry)
+            },
             Kept::Device(code) => Ok(Self::Device(code)),
         }
     }
@@ -87,6 +91,9 @@ impl Maker {
     /// Makes one. Where it `waits`, not while another process does.
     pub(crate) fn attempt(&mut self, code: &Code, receiver: *mut c_void, waits: bool) -> Attempt {
         let start = Instant::now();
+        if code.unwinder != 0 && code.unwinder != image::unwinder() {
+            return Attempt::Done(Err(image::NOT_UNWOUND.to_owned()));
+        }
         let Self {
             opened,
             library,
@@ -303,7 +310,7 @@ fn compiled(compile: Compile, code: &Code, receiver: *mut c_void) -> Result<Fres
         let names: Vec<_> = names.collect();
         let image = Image::link(object, &names, usize::try_from(answer.receiver).ok());
         let image = image.map_err(|why| format!("it cannot be linked: {why}"))?;
-        let what = What::Entry(image.map(&code.addresses, receiver)?);
+        let what = What::Entry(image.map(&code.addresses, receiver, code.unwinder != 0)?);
         (what, Some((Kept::Image(image), llvm)))
     };
     seconds[1] += start.elapsed().as_secs_f64();

@@ -496,6 +496,10 @@ impl<E: Copy + Send + Sync + 'static> Version<E> {
             vector_bits: code.vector_bits,
             unwanted: self.unwanted,
             unread: asked.receiver.unread,
+            unwinder: match code.flags & code_flags::DEVICE {
+                0 => code.unwinder.addr(),
+                _ => 0,
+            },
         };
         let receiver = asked.receiver;
         let job = move |number: usize, code: Code| {
@@ -542,6 +546,7 @@ impl<E: Copy + Send + Sync + 'static> Version<E> {
                 }),
             }
         };
+        let is_awaited = !is_compared && compiler::answers();
         compiler::request(match number {
             0 if is_compared && settings.cache.is_some() => Message::Ask(Question {
                 code,
@@ -549,7 +554,7 @@ impl<E: Copy + Send + Sync + 'static> Version<E> {
             }),
             _ => Message::Make(job(number, code)),
         });
-        if !is_compared {
+        if is_awaited {
             // Where there is no thread, nobody tells.
             let _ = tell.recv();
         }

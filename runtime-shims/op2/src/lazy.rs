@@ -697,6 +697,8 @@ fn as_one(
     let names = loops.iter().map(|one| one.name.to_bytes());
     let name = CString::new(names.collect::<Vec<_>>().join(&b'+')).expect("names have no NUL");
     let flags = loops.iter().fold(0, |flags, one| flags | one.code().flags);
+    let mut unwinders = loops.iter().map(|one| one.code().unwinder);
+    let unwinder = unwinders.find(|one| !one.is_null()).unwrap_or_default();
     let (counted, width) = match sums {
         // Each element's results are its own.
         Sums::Nothing => (0, 0),
@@ -717,6 +719,7 @@ fn as_one(
             vector_bits: last.vector_bits,
             versions: std::ptr::null_mut(),
             number: JOINED,
+            unwinder,
         },
         name,
         width,

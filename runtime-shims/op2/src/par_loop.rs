@@ -23,7 +23,7 @@ use crate::{
 /// those that are not null, call `kernel` with as many parameters of its types; `device` is null, or says how a
 /// device does; `jit` is null, or has code of the same functions; `name` is a string.
 #[expect(clippy::too_many_arguments, reason = "the boundary with compiled code")]
-pub(crate) unsafe fn okl_op2_par_loop_v7(
+pub(crate) unsafe fn okl_op2_par_loop_v8(
     name: *mut c_void,
     set: *mut c_void,
     count: c_int,

@@ -17,7 +17,7 @@ use crate::{
     layout::Arg,
 };
 
-/// What runs a loop for a range of elements: see `okl_op2_par_loop_v7`.
+/// What runs a loop for a range of elements: see `okl_op2_par_loop_v8`.
 #[derive(Clone, Copy)]
 pub(crate) struct Functions {
     pub(crate) range: Option<Range>,
@@ -60,7 +60,7 @@ impl Functions {
     }
 }
 
-/// What a version calls in place of `okl_op2_par_loop_v7`: writes the functions to its first argument.
+/// What a version calls in place of `okl_op2_par_loop_v8`: writes the functions to its first argument.
 unsafe extern "C-unwind" fn receive(
     to: *mut c_void,
     _set: *mut c_void,
@@ -126,7 +126,7 @@ pub(crate) unsafe fn find(
 
 /// The bit of an argument of what runs a loop.
 fn bit(name: &str) -> i64 {
-    let position = f::okl_op2_par_loop_v7.position(name);
+    let position = f::okl_op2_par_loop_v8.position(name);
     1 << position.expect("it has an argument of that name")
 }
 

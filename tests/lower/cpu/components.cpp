@@ -30,9 +30,9 @@ extern "C" void loops(op_set set, op_map map, op_dat x, op_dat y, op_dat z) {
               op_arg_dat(y, -1, OP_ID, 2, "double:soa", OP_READ), op_arg_dat(z, 1, map, 2, "double", OP_INC));
 }
 // CHECK-LABEL: define dso_local void @loops(
-// CHECK: call void @okl_op2_par_loop_v7({{.*}}, ptr nonnull @okl.components._ZL6directPKdPd, ptr nonnull @okl.component_lanes._ZL6directPKdPd, ptr null, ptr null)
-// CHECK: call void @okl_op2_par_loop_v7({{.*}}, ptr null, i32 4, i32 1, ptr nonnull @okl.components._ZL4copyPKdPd, ptr nonnull @okl.component_lanes._ZL4copyPKdPd, ptr null, ptr null)
-// CHECK: call void @okl_op2_par_loop_v7({{.*}}, ptr nonnull @okl.component_lanes._ZL5mixedPKdS0_Pd.[[SAID:[0-9]+]], ptr null, ptr null)
+// CHECK: call void @okl_op2_par_loop_v8({{.*}}, ptr nonnull @okl.components._ZL6directPKdPd, ptr nonnull @okl.component_lanes._ZL6directPKdPd, ptr null, ptr null)
+// CHECK: call void @okl_op2_par_loop_v8({{.*}}, ptr null, i32 4, i32 1, ptr nonnull @okl.components._ZL4copyPKdPd, ptr nonnull @okl.component_lanes._ZL4copyPKdPd, ptr null, ptr null)
+// CHECK: call void @okl_op2_par_loop_v8({{.*}}, ptr nonnull @okl.component_lanes._ZL5mixedPKdS0_Pd.[[SAID:[0-9]+]], ptr null, ptr null)
 
 // What the kernel assigns through OP_INC, updates of what may be one element, and a kernel that is not here.
 extern "C" void others(op_set set, op_map map, op_dat x, op_dat y, int dim) {
@@ -57,8 +57,8 @@ extern "C" void others(op_set set, op_map map, op_dat x, op_dat y, int dim) {
   op_par_loop(outside, "outside", set, op_arg_dat(x, -1, OP_ID, 2, "double", OP_RW));
 }
 // CHECK-LABEL: define dso_local void @others(
-// CHECK-COUNT-4: call void @okl_op2_par_loop_v7({{.*}}, ptr null, ptr null, ptr null, ptr null)
-// CHECK: call void @okl_op2_par_loop_v7({{.*}}@_ZN7okl_op25range{{.*}}, ptr noundef null, ptr noundef null, ptr noundef null, ptr noundef null)
+// CHECK-COUNT-4: call void @okl_op2_par_loop_v8({{.*}}, ptr null, ptr null, ptr null, ptr null)
+// CHECK: call void @okl_op2_par_loop_v8({{.*}}@_ZN7okl_op25range{{.*}}, ptr noundef null, ptr noundef null, ptr noundef null, ptr noundef null)
 
 // The file does not look at op_dat->data, and no longer says that it may.
 // CHECK-NOT: call void @okl_op2_looks_at_data

@@ -7,7 +7,7 @@
 #include "op_seq.h"
 
 // CHECK: remark: {{.*}}header.cpp:[[# @LINE + 3]]:3: op_par_loop runs element by element as it is written: the kernel is known only when the program runs
-// RUNS:  call void @okl_op2_par_loop_v7(
+// RUNS:  call void @okl_op2_par_loop_v8(
 void scale(void (*kernel)(double *), op_set set, op_dat x) {
   op_par_loop(kernel, "scale", set, op_arg_dat(x, -1, OP_ID, 1, "double", OP_RW));
 }

@@ -107,11 +107,11 @@ void inside(double *b) {
 }
 
 // CHECK-LABEL: define {{.*}} @smooth(
-// CHECK:         [[VERSION:%[0-9]+]] = call ptr @okl_cpu_version_v1(ptr {{.*}}[[CALL:%[0-9]+]], ptr {{.*}}@okl.jit.code, ptr {{.*}}@smooth.omp_outlined, ptr
+// CHECK:         [[VERSION:%[0-9]+]] = call ptr @okl_cpu_version_v2(ptr {{.*}}[[CALL:%[0-9]+]], ptr {{.*}}@okl.jit.code, ptr {{.*}}@smooth.omp_outlined, ptr
 // CHECK:         call {{.*}} @__kmpc_fork_call({{.*}}, ptr {{(nonnull )?}}[[VERSION]],
 // CHECK-NEXT:    call void @okl_cpu_ran_v1(ptr {{.*}}[[CALL]])
 // CHECK-LABEL: define {{.*}} @of_thread(
-// CHECK:         call ptr @okl_cpu_version_v1(
+// CHECK:         call ptr @okl_cpu_version_v2(
 // CHECK-LABEL: define internal {{.*}}ptr @okl.jit.own.own()
 // CHECK:         [[OWN:%[0-9]+]] = {{.*}}call {{.*}}ptr @llvm.threadlocal.address.p0(ptr {{.*}}@own)
 // CHECK-NEXT:    ret ptr [[OWN]]

@@ -32,9 +32,9 @@ static void of_thread(double const *x, double *y) { y[0] = own * x[0]; }
 // CHECK-DAG: @okl.jit.values = private constant {{.*}}i64 0, i64 8, ptr @scale {{.*}}i64 0, i64 8, ptr @_ZL6hidden
 // CHECK-DAG: @okl.jit.code = internal global {{.*}}, ptr null, i64 0 }
 // CHECK-LABEL: define {{.*}} @loops(
-// CHECK:         call void @okl_op2_par_loop_v7({{.*}}scaled{{.*}}, ptr null, ptr nonnull @okl.jit.code)
-// CHECK:         call void @okl_op2_par_loop_v7({{.*}}thrown{{.*}}, ptr null, ptr null)
-// CHECK:         call void @okl_op2_par_loop_v7({{.*}}of_thread{{.*}}, ptr null, ptr null)
+// CHECK:         call void @okl_op2_par_loop_v8({{.*}}scaled{{.*}}, ptr null, ptr nonnull @okl.jit.code)
+// CHECK:         call void @okl_op2_par_loop_v8({{.*}}thrown{{.*}}, ptr null, ptr null)
+// CHECK:         call void @okl_op2_par_loop_v8({{.*}}of_thread{{.*}}, ptr null, ptr null)
 // WITHOUT-LABEL: define {{.*}} @loops(
 // REMARK-DAG: jit.cpp:[[# @LINE + 4]]:3: remark: loop may be compiled once more at run time
 // REMARK-DAG: jit.cpp:[[# @LINE + 5]]:3: remark: loop is not compiled once more at run time: the kernel calls __cxa_allocate_exception

@@ -25,11 +25,11 @@ static void flux(double const *a, double const *b, double *out) {
 }
 
 // CHECK-LABEL: define dso_local void @edges(
-// CHECK:         call void @okl_op2_par_loop_v7({{.*}}, ptr nonnull @okl.range.[[NAME:.*flux.*]], ptr nonnull @okl.lanes.[[NAME]], i32 4, i32 1, ptr nonnull @okl.components.[[NAME]], ptr nonnull @okl.component_lanes.[[NAME]], ptr null, ptr null)
+// CHECK:         call void @okl_op2_par_loop_v8({{.*}}, ptr nonnull @okl.range.[[NAME:.*flux.*]], ptr nonnull @okl.lanes.[[NAME]], i32 4, i32 1, ptr nonnull @okl.components.[[NAME]], ptr nonnull @okl.component_lanes.[[NAME]], ptr null, ptr null)
 // DEBUG-LABEL: define {{.*}} @edges(
-// DEBUG:         call void @okl_op2_par_loop_v7({{.*}}, ptr null, i32 0, i32 0, ptr {{.*}}@okl.components.{{.*}}flux{{.*}}, ptr null, ptr null, ptr null)
+// DEBUG:         call void @okl_op2_par_loop_v8({{.*}}, ptr null, i32 0, i32 0, ptr {{.*}}@okl.components.{{.*}}flux{{.*}}, ptr null, ptr null, ptr null)
 // SHORT-LABEL: define {{.*}} @edges(
-// SHORT:         call void @okl_op2_par_loop_v7({{.*}}, ptr null, i32 0, i32 1, ptr {{.*}}@okl.components.{{.*}}flux{{.*}}, ptr null, ptr null, ptr null)
+// SHORT:         call void @okl_op2_par_loop_v8({{.*}}, ptr null, i32 0, i32 1, ptr {{.*}}@okl.components.{{.*}}flux{{.*}}, ptr null, ptr null, ptr null)
 // REMARK: lanes.cpp:[[#@LINE+2]]:3: remark: op_par_loop runs 4 elements at a time
 extern "C" void edges(op_set set, op_map map, op_dat x, op_dat y) {
   op_par_loop(flux, "flux", set, op_arg_dat(x, 0, map, 4, "double", OP_READ),

@@ -11,13 +11,13 @@
 // LLVM may copy the call: the loop is what all copies say of it. Where one has lost its record, or has another one, the
 // loop runs one element at a time.
 //
-// RUN: sed '/call void @okl_op2_par_loop_v7/p' %t.ll > %t.twice.ll
+// RUN: sed '/call void @okl_op2_par_loop_v8/p' %t.ll > %t.twice.ll
 // RUN: opt-22 -load-pass-plugin=%plugin -passes='default<O3>' -pass-remarks=okl -pass-remarks-missed=okl -S %t.twice.ll 2>&1 | FileCheck --check-prefix=TWICE %s
-// RUN: sed -E '/call void @okl_op2_par_loop_v7/{p;s/\) #[0-9]+/)/}' %t.ll > %t.last.ll
+// RUN: sed -E '/call void @okl_op2_par_loop_v8/{p;s/\) #[0-9]+/)/}' %t.ll > %t.last.ll
 // RUN: opt-22 -load-pass-plugin=%plugin -passes='default<O3>' -pass-remarks=okl -pass-remarks-missed=okl -S %t.last.ll 2>&1 | FileCheck --check-prefix=DIFFER %s
-// RUN: sed -E '/call void @okl_op2_par_loop_v7/{h;s/\) #[0-9]+/)/;p;g}' %t.ll > %t.first.ll
+// RUN: sed -E '/call void @okl_op2_par_loop_v8/{h;s/\) #[0-9]+/)/;p;g}' %t.ll > %t.first.ll
 // RUN: opt-22 -load-pass-plugin=%plugin -passes='default<O3>' -pass-remarks=okl -pass-remarks-missed=okl -S %t.first.ll 2>&1 | FileCheck --check-prefix=DIFFER %s
-// RUN: sed -E '/call void @okl_op2_par_loop_v7/{h;s/\) #[0-9]+/) "okl-loop"="3; op_par_loop; "/;p;g}' %t.ll > %t.other.ll
+// RUN: sed -E '/call void @okl_op2_par_loop_v8/{h;s/\) #[0-9]+/) "okl-loop"="3; op_par_loop; "/;p;g}' %t.ll > %t.other.ll
 // RUN: opt-22 -load-pass-plugin=%plugin -passes='default<O3>' -pass-remarks=okl -pass-remarks-missed=okl -S %t.other.ll 2>&1 | FileCheck --check-prefix=DIFFER %s
 #include "op_seq.h"
 
@@ -33,13 +33,13 @@ static void flux(double const *a, double *out, double *most) {
 // CHECK:      "okl-loop"="3; op_par_loop; either either element; may stated read argument:0 3xf64 column:0 may stated read map:0 - own;
 // CHECK-SAME: may found inc argument:1 2xf64 column:1 may stated read map:0 - own; may stated max argument:2 1xf64 whole"
 // TWICE-COUNT-2: op_par_loop runs 4 elements at a time
-// TWICE-COUNT-2: call void @okl_op2_par_loop_v7({{.*}}@okl.lanes.
+// TWICE-COUNT-2: call void @okl_op2_par_loop_v8({{.*}}@okl.lanes.
 // DIFFER-COUNT-2: loop runs one element at a time: copies of its call have lost its record, or have another one
-// DIFFER-COUNT-2: call void @okl_op2_par_loop_v7({{.*}}, ptr null, i32 0, i32 0, ptr {{.*}}@okl.components.{{.*}}, ptr null, ptr null, ptr null)
+// DIFFER-COUNT-2: call void @okl_op2_par_loop_v8({{.*}}, ptr null, i32 0, i32 0, ptr {{.*}}@okl.components.{{.*}}, ptr null, ptr null, ptr null)
 // HAS:      record.cpp:[[# @LINE + 7]]:3: op_par_loop runs 4 elements at a time
 // LOST:      record.cpp:[[# @LINE + 6]]:3: loop runs one element at a time: its record is lost
 // LOST-NEXT: record.cpp:[[# @LINE + 5]]:3: loop runs on one thread: its record is lost
-// LOST:     call void @okl_op2_par_loop_v7({{.*}}, ptr null, i32 0, i32 0, ptr {{.*}}@okl.components.{{.*}}, ptr null, ptr null, ptr null)
+// LOST:     call void @okl_op2_par_loop_v8({{.*}}, ptr null, i32 0, i32 0, ptr {{.*}}@okl.components.{{.*}}, ptr null, ptr null, ptr null)
 // OLD:      record.cpp:[[# @LINE + 3]]:3: loop runs one element at a time: another version of okl wrote its record
 // OLD-NEXT: record.cpp:[[# @LINE + 2]]:3: loop runs on one thread: another version of okl wrote its record
 void edges(op_set set, op_map map, op_dat x, op_dat y, double *most) {

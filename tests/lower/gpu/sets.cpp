@@ -64,7 +64,7 @@ static void flux(double const *x0, double const *x1, double *sum, float *count) 
 //
 // HOST: @okl.device.values = {{.*}} @gravity
 // HOST: @okl.device.loop = {{.*}} @okl_gpu_launch_v6, ptr @okl_gpu_runs_v5
-// HOST: call void @okl_op2_par_loop_v7({{.*}}, ptr nonnull @okl.device.loop, ptr null)
+// HOST: call void @okl_op2_par_loop_v8({{.*}}, ptr nonnull @okl.device.loop, ptr null)
 void edges(op_set set, op_map map, op_dat x, op_dat sum, op_dat count) {
   op_par_loop(flux, "flux", set, op_arg_dat(x, 0, map, 2, "double", OP_READ), op_arg_dat(x, 1, map, 2, "double", OP_READ),
               op_arg_dat(sum, 0, map, 2, "double", OP_INC), op_arg_dat(count, 1, map, 1, "float", OP_INC));

@@ -3,7 +3,7 @@
 // reference: none
 // ranks: 2 3
 // opt: -O2
-// limit: 15
+// limit: 60
 // env: OKL_SECTIONS=0
 // env: OKL_RANKS_PER_NODE=1
 // expect-exit: failure

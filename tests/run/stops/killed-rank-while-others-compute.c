@@ -2,7 +2,7 @@
 // reference: none
 // ranks: 3
 // opt: -O2
-// limit: 15
+// limit: 60
 // expect-exit: failure
 // expect-stderr: signal
 #include <omp.h>

@@ -37,6 +37,8 @@ pub struct Left<'m> {
     values: Vec<Place<'m>>,
     flags: i64,
     vector_bits: i64,
+    /// Exceptions may pass through it, or end in it.
+    unwinds: bool,
 }
 
 /// Where it is run.
@@ -129,6 +131,7 @@ pub fn kernel<'m>(module: &'m Module, name: &str, kernel: &again::Left) -> Globa
         values: values.collect(),
         flags: kernel.flags,
         vector_bits: 0,
+        unwinds: false,
     };
     let bitcode = Bitcode::of(module, std::slice::from_ref(&left));
     left.describe(module, &bitcode, 0)
@@ -174,6 +177,8 @@ impl<'m> Left<'m> {
             "flags" => number(self.flags),
             "vector_bits" => number(self.vector_bits),
             "versions" => none,
+            "unwinder" if self.unwinds => *unwinder(module),
+            "unwinder" => none,
             other => unreachable!("code has no {other}"),
         });
         let code = module.const_struct(&fields.collect::<Vec<_>>());
@@ -204,6 +209,15 @@ impl<'m> Left<'m> {
             }
         }
     }
+}
+
+/// What goes on with an exception behind a handler, if the program has that: the C++ ABI's, as LLVM calls it.
+fn unwinder(module: &Module) -> Function<'_> {
+    const NAME: &str = "_Unwind_Resume";
+    module.function(NAME).unwrap_or_else(|| {
+        let ty = module.function_type(module.void(), &[module.pointer()]);
+        module.add_function(NAME, ty, Linkage::LLVMExternalWeakLinkage)
+    })
 }
 
 /// Tells the user that something may have versions, and where, or why it has none.
@@ -266,6 +280,12 @@ impl<'m> Reached<'m> {
             }
             false => Ok(()),
         }
+    }
+
+    /// Whether exceptions may pass through it, or end in it.
+    fn unwinds(&self) -> bool {
+        let mut bodies = self.bodies.iter();
+        bodies.any(|one| !one.has_attribute("nounwind") || one.personality().is_some())
     }
 
     /// Bits of [`code_flags`].

@@ -124,7 +124,7 @@ fn write(code: &Module, joined: &Joined<'_>) -> Result<(), String> {
     let range = new_range(code, RANGE, kernel);
     fill_range(code, range, kernel, &record.parameters(), false);
     let (none, zero) = (code.pointer().zero(), code.const_i32(0));
-    let anchor = add_entry(code, kernel, &f::okl_op2_par_loop_v7, |name| match name {
+    let anchor = add_entry(code, kernel, &f::okl_op2_par_loop_v8, |name| match name {
         "kernel" => *kernel,
         "range" => *range,
         "count" | "width" | "any_order" => zero,

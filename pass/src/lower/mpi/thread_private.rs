@@ -13,8 +13,8 @@ use crate::analysis::runtime::argument;
 use crate::diagnostic::{Declined, Site};
 use crate::llvm::{Builder, Call, Function, Global, Instruction, Linkage, Module, Opcode, Value};
 use crate::marks::{
-    RANKS, apart_name, image_name, is_for_ranks, is_ours, is_plain, place_name, slot_name,
-    variable_apart, variable_of_slot,
+    RANKS, apart_name, image_name, is_for_ranks, is_ours, is_plain, name_of_plain, place_name,
+    plain_name, slot_name, variable_apart, variable_of_slot,
 };
 
 /// Asks for the calling thread's copy of a variable.
@@ -142,7 +142,8 @@ fn asked<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Vec<Asked<'
 
 /// Whether only versions for one rank still use it.
 fn is_done(module: &Module, global: Global<'_>) -> bool {
-    let slot = module.global(&slot_name(&global.name()));
+    let name = global.name();
+    let slot = module.global(&slot_name(name_of_plain(&name).unwrap_or(&name)));
     slot.is_some_and(|slot| global.is_declaration() || !slot.is_declaration())
 }
 
@@ -170,10 +171,7 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> Vec<ThreadPrivate<'m>> {
         if !variable.is_declaration() {
             entries.push(entry(module, variable, slot));
         }
-        // One rank has the variables themselves.
-        if variable.is_unused() {
-            variable.erase();
-        }
+        leave_name(module, variable);
     }
     for one in plan.asked {
         let slot = slot_for_all(module, one.variable);
@@ -192,6 +190,41 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> Vec<ThreadPrivate<'m>> {
         });
     }
     entries
+}
+
+/// Takes the name from a variable, which versions for one rank use alone. Code that was compiled without the plugin would
+/// find none of the copies by it: linkers miss it there, and where such code has a definition of its own they find that
+/// it is another kind of variable here.
+fn leave_name<'m>(module: &'m Module, variable: Global<'m>) {
+    let name = variable.name();
+    let is_in_several_files = !variable.is_declaration()
+        && matches!(
+            variable.linkage(),
+            Linkage::LLVMWeakAnyLinkage
+                | Linkage::LLVMWeakODRLinkage
+                | Linkage::LLVMLinkOnceAnyLinkage
+                | Linkage::LLVMLinkOnceODRLinkage
+        );
+    let no_variable = is_in_several_files.then(|| {
+        let value = module.int(8).zero();
+        let weak = Linkage::LLVMWeakAnyLinkage;
+        let no_variable = module.add_global("", module.int(8), Some(value), weak);
+        no_variable.copy_visibility_of(variable);
+        no_variable.set_readonly();
+        no_variable
+    });
+    if variable.is_unused() {
+        variable.erase();
+    } else if !variable.is_local() {
+        let plain = plain_name(&name);
+        variable.set_name(&plain);
+        if variable.has_comdat() {
+            variable.join_comdat(module, &plain);
+        }
+    }
+    if let Some(no_variable) = no_variable {
+        no_variable.set_name(&name);
+    }
 }
 
 /// What no scalar exceeds.

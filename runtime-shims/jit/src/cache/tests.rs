@@ -66,6 +66,7 @@ fn code(number: u8) -> Code {
         vector_bits: 128,
         unwanted: 2,
         unread: 3,
+        unwinder: 0,
     }
 }
 

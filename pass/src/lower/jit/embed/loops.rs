@@ -80,6 +80,7 @@ fn of<'m>(
         flags: reached.flags(kernel, counts_lanes, false) | waits | counts_flag(&code, &values),
         values,
         vector_bits: i64::from(unit.bits(kernel)),
+        unwinds: reached.unwinds(),
     })
 }
 
@@ -150,7 +151,7 @@ fn code(
             kernel.set_attribute(&code, "noinline");
         }
         let (none, zero) = (code.pointer().zero(), code.const_i32(0));
-        let runs = &f::okl_op2_par_loop_v7;
+        let runs = &f::okl_op2_par_loop_v8;
         let anchor = add_entry(&code, kernel, runs, |name| match name {
             "kernel" | "range" => *kernel,
             "components" if components.is_some() => *kernel,

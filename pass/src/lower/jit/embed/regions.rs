@@ -123,7 +123,7 @@ impl<'m> Fork<'m> {
             let to = builder.offset(arguments, one.place * 8);
             builder.store(self.given(one.place as usize), to);
         }
-        let asks = declare(module, &f::okl_cpu_version_v1);
+        let asks = declare(module, &f::okl_cpu_version_v2);
         let version = builder.call(asks, &[call, *code, *self.body, arguments]);
         match runtime::function(self.site) {
             Some(function) => {
@@ -243,6 +243,7 @@ fn of_ranks<'m>(
         flags: reached.flags(body, false, may_reorder) | counts_flag(&left, &values),
         values,
         vector_bits: i64::from(unit.bits(body)),
+        unwinds: reached.unwinds(),
     })
 }
 
@@ -312,6 +313,7 @@ fn of<'m>(
         flags: reached.flags(body, false, may_reorder) | counts_flag(&left, &values),
         values,
         vector_bits: i64::from(unit.bits(body)),
+        unwinds: reached.unwinds(),
     })
 }
 
@@ -332,7 +334,7 @@ fn left(module: &Module, reached: &Reached<'_>, body: Function<'_>) -> Result<Ow
     {
         let own = code.function(&body.name()).ok_or("it has no name")?;
         let none = code.pointer().zero();
-        add_entry(&code, own, &f::okl_cpu_version_v1, |name| match name {
+        add_entry(&code, own, &f::okl_cpu_version_v2, |name| match name {
             "function" => *own,
             _ => none,
         });
@@ -423,9 +425,23 @@ fn may_free(function: Function<'_>) -> bool {
         if !callee.is_declaration() {
             return !is_final(callee);
         }
-        let comes_back = !callee.has_attribute("noreturn");
+        // Where it throws, a handler goes on.
+        let throws = || !callee.has_attribute("nounwind") && !throws_alone(&name);
+        let comes_back = !callee.has_attribute("noreturn") || throws();
         comes_back && !is_mathematics(&name) && !changes_stream_only(call)
     })
+}
+
+/// Whether all that a function of the C++ run time or library does is to throw.
+fn throws_alone(name: &str) -> bool {
+    let of_library = name
+        .strip_prefix("_ZSt")
+        .map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+    of_library.is_some_and(|rest| rest.starts_with("__throw_"))
+        || matches!(
+            name,
+            "__cxa_throw" | "__cxa_rethrow" | "__cxa_bad_cast" | "__cxa_bad_typeid"
+        )
 }
 
 /// Bytes of a stack variable that may be known.
