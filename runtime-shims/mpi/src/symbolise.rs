@@ -30,6 +30,12 @@ pub(crate) fn location_of(address: usize) -> Option<String> {
     ))
 }
 
+/// Whether it is code of this library, and none of the program's.
+pub(crate) fn is_own(address: usize) -> bool {
+    let base = |address| object_with(address).map(|object| object.base);
+    base(address).is_some() && base(address) == base(is_own as *const () as usize)
+}
+
 /// The name that a C++, Rust or Fortran programmer wrote.
 fn demangle(symbol: &str) -> String {
     let mut parts = Vec::new();

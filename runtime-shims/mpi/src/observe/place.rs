@@ -46,7 +46,11 @@ impl Place {
             Self::Code(address) => {
                 let mut known = KNOWN.lock().expect("nothing panics here");
                 let known = known.get_or_insert_default().entry(address);
-                let look_up = || symbolise::location_of(address);
+                // It reads and writes for the program.
+                let look_up = || match symbolise::is_own(address) {
+                    true => Some("in okl's run time".to_owned()),
+                    false => symbolise::location_of(address),
+                };
                 known
                     .or_insert_with(|| look_up().unwrap_or_else(|| format!("{address:#x}")))
                     .clone()
