@@ -30,7 +30,7 @@ static void of_thread(double const *x, double *y) { y[0] = own * x[0]; }
 // CHECK-DAG: @okl.jit.bitcode = private unnamed_addr constant [{{[0-9]+}} x i8] c"okl codes 1\0A\01{{.*}}(\B5/\FD
 // CHECK-DAG: @okl.jit.addresses = private constant {{.*}}ptr @exp{{.*}}ptr @scale{{.*}}ptr @_ZL6hidden
 // CHECK-DAG: @okl.jit.values = private constant {{.*}}i64 0, i64 8, ptr @scale {{.*}}i64 0, i64 8, ptr @_ZL6hidden
-// CHECK-DAG: @okl.jit.code = internal global {{.*}}, ptr null, i64 0 }
+// CHECK-DAG: @okl.jit.code = internal global {{.*}}, ptr null, i64 0, ptr null }
 // CHECK-LABEL: define {{.*}} @loops(
 // CHECK:         call void @okl_op2_par_loop_v8({{.*}}scaled{{.*}}, ptr null, ptr nonnull @okl.jit.code)
 // CHECK:         call void @okl_op2_par_loop_v8({{.*}}thrown{{.*}}, ptr null, ptr null)
