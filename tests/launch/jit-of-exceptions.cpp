@@ -9,6 +9,8 @@
 // RUN: %okl-c++ -O3 -fopenmp --okl-target=cpu --okl-jit -DLIBRARY -fPIC -shared %s -o %t.so && %okl-c++ -O1 -DOPENS %s -o %t.opens && export OMP_NUM_THREADS=1 && OKL_JIT=0 %t.opens %t.so > %t.0 && OKL_JIT=sync %t.opens %t.so > %t.1 && cmp %t.0 %t.1 && FileCheck --check-prefix=LOADED %s < %t.0 && export ENDS=1 && for way in 0 1; do status=0; OKL_JIT=$way %t.opens %t.so > %t.0 || status=$?; test $status = 5 || exit 1; done
 // The program may end while a version is made for another thread than the first one:
 // RUN: %okl-c++ -O3 -fopenmp --okl-target=cpu --okl-jit -DTHREADS %s -o %t && for after in 0 10000 20000 30000 40000; do OMP_NUM_THREADS=1 OKL_JIT=1 %t $after || exit 1; done
+// The first thread may leave the program, which ends with the last one of its own:
+// RUN: for way in 1 sync; do OMP_NUM_THREADS=1 OKL_JIT=$way timeout 30 %t 0 leaves || exit 1; done
 //
 // CHECK:      okl: versions of run
 // CHECK-NEXT: made in
@@ -55,6 +57,7 @@ static struct Constructed {
   }
 } constructed;
 #elif defined THREADS
+#include <pthread.h>
 #include <thread>
 #include <unistd.h>
 static double out[64];
@@ -64,11 +67,18 @@ static void __attribute__((noinline)) run(double *o, int n, int m) {
     for (int k = 0; k < m; k++)
       o[i] = o[i] * 0.5 + k;
 }
-int main(int, char **argv) {
-  std::thread([] {
+int main(int count, char **argv) {
+  std::thread other([count] {
+    if (count > 2)
+      usleep(100000);
     for (int k = 0; k < 4; k++)
       run(out, 64, 5);
-  }).join();
+  });
+  if (count > 2) {
+    other.detach();
+    pthread_exit(nullptr);
+  }
+  other.join();
   usleep(atoi(argv[1]));
 }
 #else

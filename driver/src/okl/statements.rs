@@ -192,6 +192,10 @@ impl Normaliser<'_> {
         let mut next = at + 1;
         while next < end {
             next = match self.tokens.word(next) {
+                "::" | "template" => {
+                    next += 1;
+                    continue;
+                }
                 "requires" if self.tokens.word(next + 1) == "(" => behind(behind(next + 1)),
                 "requires" => behind(next + 1),
                 "(" => behind(next),

@@ -182,9 +182,9 @@ fn functions_and_variables_are_annotated() {
             ),
         ),
         (
-            "template <typename T> requires ns::is<T> && (sizeof(T) > 2) || requires(T a) { a + a; } @kernel void k() {}",
+            "template <typename T> requires ::ns::is<T> && T::template is<int> && (sizeof(T) > 2) || requires(T a) { a + a; } @kernel void k() {}",
             concat!(
-                "template <typename T> requires ns::is<T> && (sizeof(T) > 2) || requires(T a) { a + a; } ",
+                "template <typename T> requires ::ns::is<T> && T::template is<int> && (sizeof(T) > 2) || requires(T a) { a + a; } ",
                 annotated!("\"okl.kernel\""),
                 " void k() {}"
             ),

@@ -7,7 +7,8 @@
 //! when LLVM is open, which has nothing taken apart that it makes later.
 //!
 //! Who waits for the thread may hold the loader's lock (in the constructor of a library that is being opened), which the thread
-//! needs: it is waited for only while it answers.
+//! needs: it is waited for only where it has answered before. A program whose first thread has left it ends with the last of
+//! the others, and so there is no such thread then.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -127,27 +128,47 @@ pub(crate) fn request(what: Message) {
     }
 }
 
-/// How long it is waited for an answer of the thread. It has had more than enough time then, also to finish what it is making.
+/// How long it is waited for a thread that is making nothing, and so has nothing to do but that.
 const UNANSWERED: Duration = Duration::from_secs(2);
+/// How long it is waited for what is being made: longer than that takes, on whichever machine.
+const LONGEST: Duration = Duration::from_secs(20);
 
-/// Whether who waited last heard nothing, and the thread has not answered since.
-static IS_UNHEARD: AtomicBool = AtomicBool::new(false);
+/// Waits for something of the thread's, which `is_done` waits for a little while. False where it may never come.
+fn wait_until(mut is_done: impl FnMut() -> bool) -> bool {
+    let start = Instant::now();
+    let mut idle = start;
+    while !is_done() {
+        let is_making = MAKES.load(Relaxed) == std::process::id();
+        if is_making && start.elapsed() < LONGEST {
+            idle = Instant::now();
+        }
+        if idle.elapsed() > UNANSWERED {
+            return false;
+        }
+    }
+    true
+}
+
+/// The process where who waited last heard nothing, and whose thread has not answered since; or 0.
+static UNHEARD: AtomicU32 = AtomicU32::new(0);
 
 /// Whether what is asked for now can be waited for. It cannot where who asks holds the loader's lock.
 pub(crate) fn answers() -> bool {
-    if IS_UNHEARD.load(Acquire) {
+    const A_WHILE: Duration = Duration::from_millis(20);
+    let process = std::process::id();
+    if UNHEARD.load(Acquire) == process {
         return false;
     }
     let (told, tell) = channel();
     request(Message::Answer(told));
-    if tell.recv_timeout(UNANSWERED) != Err(RecvTimeoutError::Timeout) {
+    if wait_until(|| tell.recv_timeout(A_WHILE) != Err(RecvTimeoutError::Timeout)) {
         return true;
     }
     // The thread takes it back behind its answer.
-    IS_UNHEARD.store(true, Release);
+    UNHEARD.store(process, Release);
     let is_late = tell.try_recv().is_ok();
     if is_late {
-        IS_UNHEARD.store(false, Release);
+        UNHEARD.store(0, Release);
     }
     is_late
 }
@@ -228,21 +249,33 @@ impl Drop for End {
 /// The program's first thread may never ask for anything: this runs on it where the program is linked with the library.
 #[used]
 #[unsafe(link_section = ".init_array")]
-static WHEN_LOADED: extern "C" fn() = when_loaded;
+static WHEN_LOADED: extern "C" fn() = finish_with_first_thread;
 
-extern "C" fn when_loaded() {
-    finish_with_first_thread();
-}
-
-fn finish_with_first_thread() {
+extern "C" fn finish_with_first_thread() {
     thread_local! {
         static END: End = const { End };
     }
     // SAFETY: asks the system.
-    if unsafe { libc::gettid() == libc::getpid() } {
-        // Where that thread has gone already nothing is made any more.
-        let _ = END.try_with(|_| {});
+    if unsafe { libc::gettid() != libc::getpid() } {
+        return;
     }
+    // Where that thread has gone already nothing is made any more.
+    let _ = END.try_with(|_| {});
+    // Of these `pthread_exit` tells.
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let mut key = 0;
+        // SAFETY: a function that does not unwind, and a value that it does not look at.
+        unsafe {
+            if libc::pthread_key_create(&mut key, Some(first_thread_leaves)) == 0 {
+                libc::pthread_setspecific(key, (&raw const WHEN_LOADED).cast());
+            }
+        }
+    });
+}
+
+unsafe extern "C" fn first_thread_leaves(_: *mut c_void) {
+    finish();
 }
 
 /// What is being made is done, and no more.
@@ -260,19 +293,17 @@ extern "C" fn finish() {
     let Some(handle) = handle.filter(|one| one.thread().id() != own) else {
         return;
     };
-    let start = Instant::now();
-    while !handle.is_finished() {
-        let is_making = MAKES.load(Relaxed) == std::process::id();
-        if start.elapsed() > if is_making { LONGEST } else { UNANSWERED } {
-            return;
+    let is_finished = || {
+        let is_finished = handle.is_finished();
+        if !is_finished {
+            std::thread::sleep(Duration::from_micros(100));
         }
-        std::thread::sleep(Duration::from_micros(100));
+        is_finished
+    };
+    if wait_until(is_finished) {
+        let _ = handle.join();
     }
-    let _ = handle.join();
 }
-
-/// How long the end of the program waits for what is being made: longer than that takes, on whichever machine.
-const LONGEST: Duration = Duration::from_secs(20);
 
 /// When it is looked again for what another process makes: twice as late each time, as many ranks may share a disk.
 const AGAIN: Duration = Duration::from_millis(2);
@@ -315,7 +346,7 @@ fn work(queue: &Queue<Message>, process: u32) {
                     libc::dladdr((&raw const THREAD).cast(), &mut found);
                 }
                 let _ = told.send(());
-                IS_UNHEARD.store(false, Release);
+                UNHEARD.store(0, Release);
                 continue;
             }
             Ok(Message::End) | Err(RecvTimeoutError::Disconnected) => return,
