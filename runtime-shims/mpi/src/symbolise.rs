@@ -122,6 +122,14 @@ mod tests {
     }
 
     #[test]
+    fn own_code_is_told_from_other_code() {
+        assert!(is_own(location_of as *const () as usize));
+        assert!(!is_own(libc::qsort as *const () as usize));
+        // Memory, in which no file is.
+        assert!(!is_own((&raw const *Box::new(0)).addr()));
+    }
+
+    #[test]
     fn a_function_of_the_c_library_is_found() {
         let location = location_of(libc::qsort as *const () as usize).expect("a symbol");
         assert!(location.contains("qsort"), "{location}");

@@ -1,7 +1,9 @@
 //! The `thread_local` variables of the program.
 //!
 //! Guarantee: each thread of a rank has its own copy of each, with the initial value, in its part of the rank's private
-//! area; other ranks may read it. A thread reaches its copies through pointers of its own, which [`adopt`] fills.
+//! area; other ranks may read it. A thread reaches its copies through pointers of its own, which [`adopt`] fills. Code that was
+//! compiled without okl gets the same copies where it asks the OpenMP run time for them; what it knows as `thread_local`
+//! variables does not link with the program (the pass's `thread_private.rs`).
 
 use std::{collections::HashMap, ffi::c_void, sync::OnceLock};
 
